@@ -4,6 +4,7 @@ import unicodedata
 
 from hypothesis import given
 from hypothesis import strategies as st
+
 from labtui.terminal_text import visible, visible_line
 
 
