@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+from typing import Any
 
 _BIDI_CONTROLS = "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
 _LINE_AND_PARAGRAPH_SEPARATORS = "\u2028\u2029"
@@ -33,3 +35,21 @@ def visible(text: str) -> str:
 def visible_line(text: str) -> str:
     """As `visible`, on one line: line breaks become ␊ and tabs a space."""
     return visible(text).replace("\n", "␊").replace("\t", " ")
+
+
+def _json_escape(match: re.Match[str]) -> str:
+    return "".join(f"\\u{ord(unit):04x}" for unit in _utf16_units(match.group()))
+
+
+def _utf16_units(character: str) -> str:
+    code = ord(character)
+    if code < 0x10000:
+        return character
+    code -= 0x10000
+    return chr(0xD800 + (code >> 10)) + chr(0xDC00 + (code & 0x3FF))
+
+
+def json_text(data: Any) -> str:
+    """JSON that reads back to exactly `data`, in which nothing can steer a terminal. Raises ValueError on NaN."""
+    written = json.dumps(data, ensure_ascii=False, allow_nan=False, indent=2)
+    return _STEERING.sub(_json_escape, written)

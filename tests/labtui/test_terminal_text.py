@@ -1,11 +1,12 @@
 from __future__ import annotations
 
+import json
 import unicodedata
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labtui.terminal_text import visible, visible_line
+from labtui.terminal_text import json_text, visible, visible_line
 
 
 def test_an_escape_sequence_becomes_readable_instead_of_acting() -> None:
@@ -37,3 +38,15 @@ def test_no_control_character_survives_and_nothing_changes_twice(text: str) -> N
     shown.encode("utf-8")
     assert visible(shown) == shown
     assert "\n" not in visible_line(text)
+
+
+@given(st.recursive(st.text() | st.integers(), st.lists))
+def test_json_reads_back_to_the_same_and_cannot_steer(data: object) -> None:
+    written = json_text(data)
+    assert json.loads(written) == data
+    assert visible(written) == written
+    written.encode("utf-8")
+
+
+def test_json_with_half_a_character_can_be_printed() -> None:
+    json_text({"a": "\ud83d"}).encode("utf-8")

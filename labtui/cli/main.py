@@ -1,0 +1,94 @@
+"""The command `labtui`: its commands, what they share, and how it ends."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from typing import Any, NoReturn
+
+import click
+
+from labtui.cli.faults import exit_code_of
+from labtui.cli.lazy_group import LazyGroup, shared_options
+from labtui.cli.session import Session
+
+COMMANDS = {
+    "study": ("labtui.cli.study:study", "Walk a lesson through stdin and stdout."),
+    "next": ("labtui.cli.next:next_command", "The one thing to do next, and the command for it."),
+    "lessons": ("labtui.cli.lessons:lessons_command", "What lessons there are and how far you are."),
+    "lesson": ("labtui.cli.lessons:lesson", "Write lessons: check, new."),
+    "serve": ("labtui.cli.serve:serve", "Plan, start, watch and stop the model server."),
+    "doctor": ("labtui.cli.doctor:doctor", "What this machine can run and what would stop it."),
+    "diagnose": ("labtui.cli.doctor:diagnose", "The named cause in a vLLM log, and the fix."),
+    "run": ("labtui.cli.run:run", "Run a task on the served model and measure it."),
+    "measure": ("labtui.cli.measure:measure", "Speed from a recorded stream."),
+    "runs": ("labtui.cli.runs:runs_command", "The runs that were kept."),
+    "show": ("labtui.cli.runs:show", "One run with every number, and how it comes about."),
+    "compare": ("labtui.cli.runs:compare", "Two runs side by side."),
+    "verdict": ("labtui.cli.verdict:verdict", "Write or read the verdict of a lesson."),
+    "recall": ("labtui.cli.recall:recall", "Answer first, then reveal, then grade yourself."),
+    "due": ("labtui.cli.recall:due", "Recall questions that are due."),
+    "export": ("labtui.cli.export:export", "The artifact of a lesson, as files."),
+    "store": ("labtui.cli.store:store", "Where everything is kept; check it, copy it."),
+}
+
+EXIT_CODES = """\b
+Exit codes: 0 done, 1 the check or task failed, 2 usage, 3 the server is not there or not ready,
+4 the store is unusable, 130 stopped by Ctrl-C."""
+
+
+class RootGroup(LazyGroup):
+    def main(self, args: Any = None, prog_name: str | None = None, **extra: Any) -> NoReturn:  # type: ignore[override]
+        arguments = list(sys.argv[1:] if args is None else args)
+        own = arguments[: arguments.index("--")] if "--" in arguments else arguments
+        session = Session(as_json="--json" in own)
+        extra["standalone_mode"] = False
+        try:
+            code = super().main(arguments, prog_name or "labtui", obj=session, **extra)
+            sys.stdout.flush()
+        except (Exception, KeyboardInterrupt) as error:
+            code = exit_code_of(error, session)
+        finally:
+            session.close()
+        _leave_pipes_quietly()
+        sys.exit(code if isinstance(code, int) else 0)
+
+
+def _leave_pipes_quietly() -> None:
+    """Python flushes stdout once more at exit; where the reader has gone, that must not print a traceback."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except BrokenPipeError:
+            with contextlib.suppress(OSError, ValueError):
+                os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def _show_version(ctx: click.Context, parameter: click.Parameter, wanted: bool) -> None:
+    if wanted:
+        from labtui.version import version
+
+        click.echo(f"labtui {version()}")
+        ctx.exit()
+
+
+@click.group(
+    cls=RootGroup,
+    lazy=COMMANDS,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog=EXIT_CODES,
+    params=shared_options(),
+)
+@click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_show_version, help="Show it.")
+@click.pass_context
+def labtui(ctx: click.Context) -> None:
+    """A terminal lab for learning a model by running it.
+
+    Without a command it opens the app. Read the lesson, serve the model, measure the claim, keep the verdict.
+    """
+    if ctx.invoked_subcommand is None:
+        from labtui.cli.opening import open_app
+
+        open_app(ctx.obj)

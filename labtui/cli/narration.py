@@ -1,0 +1,92 @@
+"""Progress on stderr: a line that renews itself on a terminal, plain lines where stderr is a file or a pipe."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Protocol
+
+import click
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
+
+from labtui.cli.session import Session
+
+QUIET_BEAT_S = 15.0
+
+
+class Working(Protocol):
+    def now(self, text: str) -> None:
+        """What is being done at this moment. Elapsed time is added."""
+
+    def say(self, text: str) -> None:
+        """A line that stays."""
+
+
+class _Silent:
+    def now(self, text: str) -> None: ...
+
+    def say(self, text: str) -> None: ...
+
+
+class _Lines:
+    """A line for each new step; for a step that goes on, one every QUIET_BEAT_S seconds."""
+
+    def __init__(self) -> None:
+        self.began = time.monotonic()
+        self.last = ""
+        self.last_at = self.began
+
+    def now(self, text: str) -> None:
+        at = time.monotonic()
+        if text != self.last or at - self.last_at >= QUIET_BEAT_S:
+            click.echo(f"{text} ({short_time(at - self.began)})", err=True)
+            self.last, self.last_at = text, at
+
+    def say(self, text: str) -> None:
+        click.echo(text, err=True)
+
+
+class _Live:
+    def __init__(self, progress: Progress, task: TaskID) -> None:
+        self.progress = progress
+        self.task = task
+
+    def now(self, text: str) -> None:
+        from rich.text import Text
+
+        self.progress.update(self.task, description=Text(text).markup)
+
+    def say(self, text: str) -> None:
+        self.progress.console.print(text, markup=False, highlight=False, soft_wrap=True)
+
+
+@contextmanager
+def working(session: Session, text: str) -> Iterator[Working]:
+    """Shows that something is going on, with the time since it began. Nothing with --quiet."""
+    if session.quiet:
+        yield _Silent()
+        return
+    if not sys.stderr.isatty():
+        lines = _Lines()
+        lines.now(text)
+        yield lines
+        return
+    from rich.console import Console
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    columns = SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn()
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        live = _Live(progress, progress.add_task("", total=None))
+        live.now(text)
+        yield live
+
+
+def short_time(seconds: float) -> str:
+    """0:07, 12:34, 1:02:03."""
+    whole = int(seconds)
+    hours, minutes = whole // 3600, whole // 60 % 60
+    return f"{hours}:{minutes:02}:{whole % 60:02}" if hours else f"{minutes}:{whole % 60:02}"

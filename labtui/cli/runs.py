@@ -1,0 +1,168 @@
+"""runs, show, compare: what was measured before."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from labtui.cli.lazy_group import LabCommand
+from labtui.cli.session import Session, json_option, pass_session
+from labtui.errors import DONE, FAILED
+
+if TYPE_CHECKING:
+    from exercises.records import Run
+
+
+@click.command("runs", cls=LabCommand)
+@click.option("--task", help="Only the runs of this task.")
+@click.option("--limit", type=click.IntRange(min=1), default=20, show_default=True, help="How many, newest first.")
+@json_option
+@pass_session
+def runs_command(session: Session, task: str | None, limit: int, as_json: bool) -> None:
+    """The runs that were kept, newest first."""
+    found = session.store.runs.list(task=task, limit=limit)
+    if as_json:
+        from exercises.run_json import run_to_json
+
+        session.emit([run_to_json(run) for run in found])
+        return
+    if not found:
+        session.say("No runs yet. The first: labtui serve start --wait, then labtui run coding.")
+        return
+    from labtui.cli.run_text import columns
+
+    rows = [("RUN", "WHEN", "TASK", "CHECKPOINT", "END TO END", "CHECK"), *(_row(run) for run in found)]
+    for line in columns(rows):
+        click.echo(line)
+
+
+def _row(run: Run) -> tuple[str, ...]:
+    from labtui.cli.run_text import label_of, number
+
+    state = "not valid" if not run.valid else "passed" if run.check.passed else "failed"
+    task = f"{run.task} (warm-up)" if run.warmup else run.task
+    return run.id, run.started_at[:19], task, label_of(run), number(run.speed, "end_to_end_tps"), state
+
+
+@click.command(cls=LabCommand)
+@click.argument("run_id", metavar="RUN")
+@click.option("--recompute", is_flag=True, help="Compute every number again from the stored chunk timeline.")
+@json_option
+@pass_session
+def show(session: Session, run_id: str, recompute: bool, as_json: bool) -> int:
+    """One run with every number and its definition. RUN is an id or the beginning of one.
+
+    With --recompute: exit 1 if a number comes out different from the stored one.
+    """
+    from exercises.run_json import run_to_json
+
+    run = session.store.runs.get(run_id)
+    if not recompute:
+        if as_json:
+            session.emit(run_to_json(run))
+        else:
+            from labtui.cli.run_text import run_lines
+
+            for line in run_lines(run):
+                click.echo(line)
+        return DONE
+    differences = _recompute_differences(run)
+    if as_json:
+        session.emit({**run_to_json(run), "recomputed": {"same": not differences, "differences": differences}})
+    else:
+        for line in _recompute_lines(run, differences):
+            click.echo(line)
+    return FAILED if differences else DONE
+
+
+def _recompute_differences(run: Run) -> list[dict[str, Any]]:
+    from exercises.run_json import recompute
+    from exercises.speed import speed_to_json
+
+    stored, again = speed_to_json(run.speed), speed_to_json(recompute(run).speed)
+    return [
+        {"key": key, "stored": stored.get(key), "computed": again.get(key)}
+        for key in {**stored, **again}
+        if stored.get(key) != again.get(key)
+    ]
+
+
+def _recompute_lines(run: Run, differences: list[dict[str, Any]]) -> Iterator[str]:
+    chunks = len(run.timeline.chunks)
+    if not differences:
+        yield f"run {run.id}: every number is the same when computed again from its {chunks} stored chunks"
+    for one in differences:
+        yield f"run {run.id}: {one['key']} is stored as {one['stored']} but its chunks give {one['computed']}"
+
+
+@click.command(cls=LabCommand)
+@click.argument("first", metavar="RUN")
+@click.argument("second", metavar="RUN")
+@json_option
+@pass_session
+def compare(session: Session, first: str, second: str, as_json: bool) -> None:
+    """Two runs side by side, with the ratio of the second to the first where it means something."""
+    one, two = session.store.runs.get(first), session.store.runs.get(second)
+    reason = not_comparable(one, two)
+    if as_json:
+        from exercises.run_json import run_to_json
+
+        ratios = None if reason else {key: ratio(one, two, key) for key in COMPARED}
+        session.emit(
+            {
+                "runs": [run_to_json(one), run_to_json(two)],
+                "comparable": reason is None,
+                "comparable_reason": reason,
+                "ratios": ratios,
+            }
+        )
+        return
+    for line in compare_lines(one, two, reason):
+        click.echo(line)
+
+
+COMPARED = ("end_to_end_tps", "first_canvas_s", "after_first_canvas_tps", "steps_per_canvas", "canvas_fill", "wall_s")
+
+
+def not_comparable(one: Run, two: Run) -> str | None:
+    """Why a ratio of these two would be a false claim; None where it would not."""
+    if one.practice != two.practice:
+        return "one is from the practice checkpoint, whose numbers say nothing about the other model"
+    if one.task != two.task:
+        return f"they are different tasks: {one.task} and {two.task}"
+    for run in (one, two):
+        if not run.valid:
+            return f"run {run.id} is not valid: {run.invalid_reason}"
+    return None
+
+
+def ratio(one: Run, two: Run, key: str) -> float | None:
+    """Second ÷ first; None where either cannot be measured or the first is 0."""
+    before, after = getattr(one.speed, key), getattr(two.speed, key)
+    if not isinstance(before, int | float) or not isinstance(after, int | float) or not before:
+        return None
+    return float(after / before)
+
+
+def compare_lines(one: Run, two: Run, reason: str | None) -> Iterator[str]:
+    from labtui.cli.run_text import LABELS, PRACTICE_LABEL, columns, label_of, number
+    from labtui.terminal_text import visible_line
+
+    rows = [
+        ("", one.id, two.id, "" if reason else "second ÷ first"),
+        ("task", one.task, two.task, ""),
+        ("checkpoint", label_of(one), label_of(two), ""),
+        ("check", *("passed" if run.check.passed else "failed" for run in (one, two)), ""),
+    ]
+    for key, label in LABELS.items():
+        factor = None if reason or key not in COMPARED else ratio(one, two, key)
+        rows.append(
+            (label, number(one.speed, key), number(two.speed, key), "" if factor is None else f"× {factor:.2f}")
+        )
+    yield from columns(rows)
+    if one.practice or two.practice:
+        yield PRACTICE_LABEL
+    if reason:
+        yield f"No ratio is shown: {visible_line(reason)}."

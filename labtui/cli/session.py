@@ -1,0 +1,84 @@
+"""What one command line shares: its store, its configuration, and where data and narration go."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from labtui.configuration import Configuration
+    from lessons.model import Lesson
+    from store.opening import Store
+
+
+@dataclass
+class Session:
+    """stdout is data, stderr is narration. The store opens when it is first asked for, and closes with the command."""
+
+    as_json: bool = False
+    quiet: bool = False
+    store_path: Path | None = None
+    _store: Store | None = field(default=None, repr=False)
+
+    @cached_property
+    def configuration(self) -> Configuration:
+        from labtui.configuration import read_configuration
+
+        return read_configuration()
+
+    @property
+    def store(self) -> Store:
+        """Raises StoreError (exit 4)."""
+        if self._store is None:
+            from store.opening import Store
+
+            self._store = Store.open(self.wanted_store_path)
+            for notice in self._store.notices:
+                self.say(notice)
+        return self._store
+
+    @property
+    def wanted_store_path(self) -> Path | None:
+        """--store, then LABTUI_STORE, then the configuration; None for the default place."""
+        if self.store_path is not None or os.environ.get("LABTUI_STORE", "").strip():
+            return self.store_path
+        return self.configuration.store
+
+    def lessons(self) -> list[Lesson]:
+        from lessons.finding import find_lessons
+
+        return find_lessons(self.configuration.lessons)
+
+    def lesson(self, lesson_id: str | None) -> Lesson:
+        """The named lesson; the only or first one where none is named. Raises LessonError (exit 2)."""
+        from lessons.finding import find_lesson, find_lessons
+
+        if lesson_id is not None:
+            return find_lesson(lesson_id, self.configuration.lessons)
+        return find_lessons(self.configuration.lessons)[0]
+
+    def close(self) -> None:
+        if self._store is not None:
+            self._store.close()
+            self._store = None
+
+    def say(self, text: str = "") -> None:
+        """Narration. text: trusted, or made visible by the caller."""
+        if not self.quiet:
+            click.echo(text, err=True)
+
+    def emit(self, data: Any) -> None:
+        """Data for a program, on stdout."""
+        from labtui.terminal_text import json_text
+
+        click.echo(json_text(data))
+
+
+pass_session = click.make_pass_decorator(Session)
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON with stable keys on stdout.")
