@@ -48,10 +48,11 @@ def _sky(draw: ImageDraw.ImageDraw, rng: random.Random, width: int, horizon: flo
         fill = tuple(round(a + (b - a) * share) for a, b in zip(top, low, strict=True))
         draw.line([(0, y), (width, y)], fill=fill)
     for _ in range(rng.randint(0, 3)):
-        x, y, size = rng.uniform(0, width), rng.uniform(0.04, 0.4) * horizon, rng.uniform(0.03, 0.06) * width
+        x, middle, size = rng.uniform(0, width), rng.uniform(0.04, 0.4) * horizon, rng.uniform(0.03, 0.06) * width
         for shift in (-1.1, 0.0, 1.1):
             r = size * (1.0 if shift == 0 else 0.7)
-            draw.ellipse([x + shift * size - r, y - r * 0.6, x + shift * size + r, y + r * 0.6], fill=(246, 248, 250))
+            left, flat = x + shift * size - r, r * 0.6
+            draw.ellipse([left, middle - flat, left + 2 * r, middle + flat], fill=(246, 248, 250))
 
 
 def _houses(draw: ImageDraw.ImageDraw, rng: random.Random, width: int, height: int, horizon: float) -> None:
