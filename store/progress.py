@@ -1,0 +1,126 @@
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from store import moments
+from store.connection import Connection
+from store.texts import storable
+
+
+@dataclass(frozen=True, slots=True)
+class Guess:
+    """What the person said about a misconception before they were told."""
+
+    misconception: str
+    believed: bool
+    why: str
+    saved_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class GateEvidence:
+    gate: str
+    evidence: str
+    saved_at: datetime
+
+
+class Progress:
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def mark(self, lesson_id: str, step_id: str, done: bool = True) -> None:
+        with self._connection.writing() as db:
+            db.execute(
+                "INSERT INTO steps (lesson, step, done, changed_at) VALUES (?, ?, ?, ?) "
+                "ON CONFLICT (lesson, step) DO UPDATE SET done = excluded.done, changed_at = excluded.changed_at",
+                [lesson_id, step_id, done, moments.to_text(moments.now())],
+            )
+
+    def done(self, lesson_id: str) -> set[str]:
+        with self._connection.reading() as db:
+            return {row[0] for row in db.execute("SELECT step FROM steps WHERE lesson = ? AND done", [lesson_id])}
+
+    def set_position(self, lesson_id: str, step_id: str) -> None:
+        with self._connection.writing() as db:
+            db.execute(
+                "INSERT INTO positions (lesson, step, changed_at) VALUES (?, ?, ?) "
+                "ON CONFLICT (lesson) DO UPDATE SET step = excluded.step, changed_at = excluded.changed_at",
+                [lesson_id, step_id, moments.to_text(moments.now())],
+            )
+
+    def position(self, lesson_id: str) -> str | None:
+        with self._connection.reading() as db:
+            row = db.execute("SELECT step FROM positions WHERE lesson = ?", [lesson_id]).fetchone()
+        return None if row is None else str(row[0])
+
+    def last_lesson(self) -> str | None:
+        """The lesson in which the person was last."""
+        with self._connection.reading() as db:
+            row = db.execute("SELECT lesson FROM positions ORDER BY changed_at DESC LIMIT 1").fetchone()
+        return None if row is None else str(row[0])
+
+    def save_guess(self, lesson_id: str, misconception_id: str, believed: bool, why: str) -> Guess:
+        saved_at = moments.now()
+        with self._connection.writing() as db:
+            db.execute(
+                "INSERT INTO guesses (lesson, misconception, believed, why, saved_at) VALUES (?, ?, ?, ?, ?)",
+                [lesson_id, misconception_id, believed, storable(why), moments.to_text(saved_at)],
+            )
+        return Guess(misconception_id, believed, storable(why), saved_at)
+
+    def guesses(self, lesson_id: str) -> dict[str, Guess]:
+        """The newest guess for each misconception that has one."""
+        return {guess.misconception: guess for guess in reversed(self.guess_history(lesson_id))}
+
+    def guess_history(self, lesson_id: str) -> list[Guess]:
+        """Newest first."""
+        with self._connection.reading() as db:
+            rows = db.execute(
+                "SELECT misconception, believed, why, saved_at FROM guesses WHERE lesson = ? ORDER BY id DESC",
+                [lesson_id],
+            ).fetchall()
+        return [Guess(row[0], bool(row[1]), row[2], moments.from_text(row[3])) for row in rows]
+
+    def save_gate(self, lesson_id: str, gate_id: str, evidence: str) -> GateEvidence:
+        """Keeps the evidence for a gate beside the earlier ones. Empty evidence takes the gate back."""
+        saved_at = moments.now()
+        with self._connection.writing() as db:
+            db.execute(
+                "INSERT INTO gate_evidence (lesson, gate, evidence, saved_at) VALUES (?, ?, ?, ?)",
+                [lesson_id, gate_id, storable(evidence), moments.to_text(saved_at)],
+            )
+        return GateEvidence(gate_id, storable(evidence), saved_at)
+
+    def gates(self, lesson_id: str) -> dict[str, GateEvidence]:
+        """The evidence of each gate that is met."""
+        newest = {met.gate: met for met in reversed(self.gate_history(lesson_id))}
+        return {gate: met for gate, met in newest.items() if met.evidence.strip()}
+
+    def gate_history(self, lesson_id: str, gate_id: str | None = None) -> list[GateEvidence]:
+        """Newest first, taken-back ones (empty evidence) included."""
+        with self._connection.reading() as db:
+            rows = db.execute(
+                "SELECT gate, evidence, saved_at FROM gate_evidence WHERE lesson = :lesson "
+                "AND (:gate IS NULL OR gate = :gate) ORDER BY id DESC",
+                {"lesson": lesson_id, "gate": gate_id},
+            ).fetchall()
+        return [GateEvidence(row[0], row[1], moments.from_text(row[2])) for row in rows]
+
+    def save_draft(self, key: str, text: str) -> None:
+        """Keeps a half-typed text. The key names the field, such as "verdict/diffusiongemma"."""
+        with self._connection.writing() as db:
+            db.execute(
+                "INSERT INTO drafts (key, text, changed_at) VALUES (?, ?, ?) "
+                "ON CONFLICT (key) DO UPDATE SET text = excluded.text, changed_at = excluded.changed_at",
+                [key, storable(text), moments.to_text(moments.now())],
+            )
+
+    def draft(self, key: str) -> str | None:
+        with self._connection.reading() as db:
+            row = db.execute("SELECT text FROM drafts WHERE key = ?", [key]).fetchone()
+        return None if row is None else str(row[0])
+
+    def clear_draft(self, key: str) -> None:
+        with self._connection.writing() as db:
+            db.execute("DELETE FROM drafts WHERE key = ?", [key])

@@ -1,0 +1,146 @@
+from __future__ import annotations
+
+import builtins
+import json
+import sqlite3
+from dataclasses import replace
+from typing import Any
+
+from sqlite_utils import Database
+
+from exercises.records import NotMeasurable, Run
+from store import moments
+from store.connection import Connection
+from store.errors import StoreError
+from store.redaction import without_secrets
+from store.run_documents import run_from_document, run_to_document
+from store.run_ids import new_id
+
+
+class Runs:
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def add(self, run: Run) -> Run:
+        """Keeps a run and returns it as it was kept: with an id if it had none, its evidence without secrets."""
+        kept = replace(run, evidence=without_secrets(run.evidence))
+        with self._connection.writing() as db:
+            if kept.id:
+                self._refuse_taken(db, kept.id)
+            else:
+                kept = replace(kept, id=self._free_id(db, kept.started_at))
+            db.table("runs").insert(_row(kept))
+        return kept
+
+    def get(self, id_or_part: str) -> Run:
+        """The run with that id, or with the only id that starts or ends so. Raises StoreError with exit code 2."""
+        with self._connection.reading() as db:
+            run_id = self.resolve(id_or_part)
+            row = db.execute("SELECT id, document FROM runs WHERE id = ?", [run_id]).fetchone()
+        return _run(row)
+
+    def resolve(self, id_or_part: str) -> str:
+        """The full id. Raises StoreError with exit code 2 where no run, or more than one, is meant."""
+        part = id_or_part.strip()
+        with self._connection.reading() as db:
+            found = [
+                row[0]
+                for row in db.execute(
+                    "SELECT id FROM runs WHERE id = :part OR substr(id, 1, length(:part)) = :part "
+                    "OR substr(id, -length(:part)) = :part ORDER BY started_at DESC, id DESC",
+                    {"part": part},
+                )
+            ]
+            if part in found:
+                return part
+            if len(found) == 1 and part:
+                return str(found[0])
+            latest = db.execute("SELECT id FROM runs ORDER BY started_at DESC, id DESC LIMIT 1").fetchone()
+        if found and part:
+            raise StoreError(
+                "More than one run is meant",
+                f"{part} fits {len(found)} runs: {', '.join(found[:5])}{', ...' if len(found) > 5 else ''}",
+                "Give more of the id; its last three characters are enough as a rule.",
+                exit_code=2,
+            )
+        raise StoreError(
+            "There is no such run",
+            f"no run has the id {part or '(empty)'}",
+            f"See labtui runs. The newest is {latest[0]}." if latest else "Nothing was run yet: labtui run coding.",
+            exit_code=2,
+        )
+
+    def list(
+        self,
+        task: str | None = None,
+        limit: int | None = None,
+        *,
+        checkpoint: str | None = None,
+        trial: str | None = None,
+    ) -> builtins.list[Run]:
+        """Newest first."""
+        wanted = {"task": task, "checkpoint": checkpoint, "trial": trial}
+        where = " AND ".join(f"{column} = :{column}" for column, value in wanted.items() if value is not None) or "1"
+        with self._connection.reading() as db:
+            rows = db.execute(
+                f"SELECT id, document FROM runs WHERE {where} ORDER BY started_at DESC, id DESC LIMIT :limit",
+                {**wanted, "limit": -1 if limit is None else limit},
+            ).fetchall()
+        return [_run(row) for row in rows]
+
+    def count(self) -> int:
+        with self._connection.reading() as db:
+            return int(db.execute("SELECT count(*) FROM runs").fetchone()[0])
+
+    def new_id(self) -> str:
+        with self._connection.reading() as db:
+            return self._free_id(db, moments.to_text(moments.now()))
+
+    def _free_id(self, db: Database, started_at: str) -> str:
+        while True:
+            run_id = new_id(at=moments.from_text(started_at))
+            if not _exists(db, run_id):
+                return run_id
+
+    def _refuse_taken(self, db: Database, run_id: str) -> None:
+        if _exists(db, run_id):
+            raise StoreError(
+                "The run is kept already",
+                f"there is a run {run_id}, and kept runs are never overwritten",
+                f"labtui show {run_id} shows it.",
+                exit_code=2,
+            )
+
+
+def _exists(db: Database, run_id: str) -> bool:
+    return db.execute("SELECT 1 FROM runs WHERE id = ?", [run_id]).fetchone() is not None
+
+
+def _row(run: Run) -> dict[str, Any]:
+    rate = run.speed.end_to_end_tps
+    return {
+        "id": run.id,
+        "task": run.task,
+        "task_set": run.task_set,
+        "checkpoint": run.checkpoint,
+        "practice": run.practice,
+        "valid": run.valid,
+        "warmup": run.warmup,
+        "trial": run.trial,
+        "started_at": moments.to_text(moments.from_text(run.started_at)),
+        "end_to_end_tps": None if isinstance(rate, NotMeasurable) else rate,
+        # ASCII only, so that half characters of a model's output come back as they were.
+        "document": json.dumps(run_to_document(run), ensure_ascii=True, allow_nan=False),
+    }
+
+
+def _run(row: sqlite3.Row | tuple[str, str]) -> Run:
+    run_id, document = row
+    try:
+        return run_from_document(json.loads(document))
+    except (ValueError, KeyError, TypeError) as error:
+        raise StoreError(
+            "A kept run cannot be read",
+            f"the document of run {run_id} is damaged: {error!r}",
+            "labtui store check names every damaged row. The other runs are not touched by it.",
+        ) from error
