@@ -19,6 +19,8 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Video:
+    """url and title are empty for a lesson without a video; such a lesson has no anchors."""
+
     title: str
     url: str
     channel: str
@@ -29,7 +31,7 @@ class Video:
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """Read before watching. Bodies are Markdown."""
+    """Read before watching. Bodies are Markdown; what the source does not give is empty."""
 
     principle: str
     why: str
@@ -91,6 +93,8 @@ class Pitfall:
 
 @dataclass(frozen=True, slots=True)
 class Misconception:
+    """why: what makes the claim tempting, told together with the correction."""
+
     id: str
     claim: str
     correction: str
@@ -128,7 +132,8 @@ class PracticePiece:
 
 @dataclass(frozen=True, slots=True)
 class RecallItem:
-    """answer: what a good answer says, in Markdown. points: its parts, for comparing one's own answer with it."""
+    """answer: what a good answer says, in Markdown, empty where the source gives none.
+    points: its parts, for comparing one's own answer with it."""
 
     id: str
     question: str
@@ -149,7 +154,7 @@ class LabTask:
 
 @dataclass(frozen=True, slots=True)
 class EditorNote:
-    """A correction or remark that is not in the source, with its own source."""
+    """A correction or remark that is not in the source, with its own source. about: the id of a step."""
 
     id: str
     about: str
@@ -159,7 +164,10 @@ class EditorNote:
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
-    """One lesson, checked. Iterate `steps()` of lessons/walk.py for the order in which a person goes through it."""
+    """One lesson, checked. Iterate `steps()` of lessons/walk.py for the order in which a person goes through it.
+
+    minutes: 0 where the lesson does not say. retired: ids that were used once and never come back.
+    """
 
     format_version: int
     id: str
@@ -184,3 +192,4 @@ class Lesson:
     notes: tuple[EditorNote, ...]
     sources: tuple[Source, ...]
     path: Path
+    retired: tuple[str, ...] = ()
