@@ -53,7 +53,10 @@ class Timeline:
 
 @dataclass(frozen=True, slots=True)
 class Speed:
-    """Speeds as the design defines them; exercises/speed.py computes them from a Timeline."""
+    """Speeds as the design defines them; exercises/speed.py computes them from a Timeline.
+
+    after_first_canvas_note: what must be known beside that rate, such as canvases that came in the same instant.
+    """
 
     prompt_tokens: int | NotMeasurable
     completion_tokens: int | NotMeasurable
@@ -64,6 +67,7 @@ class Speed:
     after_first_canvas_tps: float | NotMeasurable
     steps_per_canvas: float | NotMeasurable
     canvas_fill: float | NotMeasurable
+    after_first_canvas_note: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,128 @@
+"""vLLM's counters: read from a metrics page, and what they say about one request."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass, fields
+
+from prometheus_client.parser import text_string_to_metric_families
+
+from exercises.errors import ExerciseError
+from exercises.records import CounterWindow, NotMeasurable
+
+_SAMPLES = {
+    "vllm:diffusion_num_denoising_steps_total": "forwards",
+    "vllm:diffusion_num_canvas_positions_total": "canvas_positions",
+    "vllm:diffusion_num_committed_tokens_total": "committed_tokens",
+    "vllm:generation_tokens_total": "generation_tokens",
+    "vllm:prompt_tokens_total": "prompt_tokens",
+    "vllm:prefix_cache_queries_total": "prefix_cache_queries",
+    "vllm:prefix_cache_hits_total": "prefix_cache_hits",
+    "vllm:num_requests_running": "running",
+    "vllm:num_requests_waiting": "waiting",
+}
+"""Names in vLLM 0.24 to 0.33 (vllm/v1/metrics/loggers.py, vllm/v1/spec_decode/metrics.py)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Counters:
+    """One reading, each value summed over engines and models; None where the page does not have it.
+
+    forwards counts denoising and commit passes together.
+    """
+
+    forwards: float | None = None
+    canvas_positions: float | None = None
+    committed_tokens: float | None = None
+    generation_tokens: float | None = None
+    prompt_tokens: float | None = None
+    prefix_cache_queries: float | None = None
+    prefix_cache_hits: float | None = None
+    running: float | None = None
+    waiting: float | None = None
+
+    @property
+    def busy(self) -> int:
+        """Requests that run or wait; 0 where the page does not say."""
+        return int((self.running or 0) + (self.waiting or 0))
+
+    @property
+    def diffusion(self) -> bool:
+        return None not in (self.forwards, self.canvas_positions, self.committed_tokens)
+
+    def to_json(self) -> dict[str, float | None]:
+        return asdict(self)
+
+
+def parse_metrics(text: str) -> Counters:
+    """Raises ExerciseError where the text is no metrics page."""
+    sums: dict[str, float] = {}
+    try:
+        for family in text_string_to_metric_families(text):
+            for sample in family.samples:
+                name = _SAMPLES.get(sample.name)
+                if name is not None and math.isfinite(sample.value):
+                    sums[name] = sums.get(name, 0.0) + sample.value
+    except Exception as fault:
+        # The parser of prometheus_client raises whatever its string handling stumbles over.
+        raise ExerciseError(
+            "The metrics page cannot be read",
+            f"it is not in the Prometheus text format ({fault})",
+            "Check that the address is the one of a vLLM server.",
+        ) from fault
+    return Counters(**sums)
+
+
+def counter_window(
+    before: Counters, after: Counters, own_completion_tokens: int | None
+) -> CounterWindow | NotMeasurable:
+    """What the counters gained between two readings, where all of it is the work of one own request.
+
+    Not measurable, with its reason: no diffusion counters, a window that does not start and end idle, tokens of other
+    requests in it, or a server that was restarted within it.
+    """
+    if not (before.diffusion and after.diffusion):
+        return NotMeasurable("this server's metrics page has no diffusion counters")
+    if before.generation_tokens is None or after.generation_tokens is None:
+        return NotMeasurable("this server's metrics page does not count generated tokens")
+    for edge, reading in (("began", before), ("ended", after)):
+        if reading.busy:
+            return NotMeasurable(f"other traffic: {_requests(reading)} when the window {edge}")
+    gained = _gained(before, after)
+    if min(gained.values()) < 0:
+        return NotMeasurable("the counters ran backwards: the server was restarted within the window")
+    if own_completion_tokens is None:
+        return NotMeasurable("the server did not say how many tokens are ours, so other traffic cannot be ruled out")
+    counted = gained["generation_tokens"]
+    if counted != own_completion_tokens:
+        return NotMeasurable(
+            f"other traffic: the server delivered {counted:.0f} tokens in the window, "
+            f"{own_completion_tokens} of them for this run"
+            if counted > own_completion_tokens
+            else f"the counters show {counted:.0f} tokens where this run received {own_completion_tokens}"
+        )
+    if gained["committed_tokens"] == 0:
+        return NotMeasurable("the counters show no committed canvas")
+    return CounterWindow(**{field.name: gained[field.name] for field in fields(CounterWindow)})
+
+
+def prefix_cache_hits(before: Counters, after: Counters) -> tuple[float, float] | None:
+    """Prompt tokens looked up in the prefix cache within the window, and those found there; None where not counted."""
+    gained = _gained(before, after)
+    if "prefix_cache_queries" not in gained or "prefix_cache_hits" not in gained:
+        return None
+    return gained["prefix_cache_queries"], gained["prefix_cache_hits"]
+
+
+def _gained(before: Counters, after: Counters) -> dict[str, float]:
+    old, new = before.to_json(), after.to_json()
+    gained = {}
+    for name in set(old) - {"running", "waiting"}:
+        was, now = old[name], new[name]
+        if was is not None and now is not None:
+            gained[name] = now - was
+    return gained
+
+
+def _requests(reading: Counters) -> str:
+    return f"{reading.running or 0:.0f} running and {reading.waiting or 0:.0f} waiting requests"
