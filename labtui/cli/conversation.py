@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import sys
 import textwrap
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 import click
+
+from labtui.terminal_text import visible
 
 
 class InputEnded(Exception):
     """stdin has ended, or the person left (Ctrl-D). What was answered before is already saved."""
+
+
+def is_typed() -> bool:
+    """Whether a person sits at a terminal, as opposed to a pipe or a file."""
+    return sys.stdin.isatty() and sys.stdout.isatty()
 
 
 def say(text: str = "") -> None:
@@ -22,30 +29,32 @@ def say_lines(lines: Iterable[str]) -> None:
         click.echo(line)
 
 
-def say_body(body: str, indent: str = "  ") -> None:
-    """A Markdown body, wrapped to 78 columns; lists, tables and code keep their lines."""
-    for paragraph in body.strip().split("\n\n"):
+def body_lines(body: str, indent: str = "  ") -> Iterator[str]:
+    """A Markdown body made safe to print and wrapped to 78 columns; lists, tables and code keep their lines."""
+    for paragraph in visible(body).strip().split("\n\n"):
         keeps_lines = any(line.startswith(("- ", "* ", "|", "    ", "```", "1.")) for line in paragraph.splitlines())
         for line in paragraph.splitlines() if keeps_lines else [" ".join(paragraph.split())]:
-            click.echo(textwrap.fill(line, 78, initial_indent=indent, subsequent_indent=indent) or "")
-        click.echo()
+            yield textwrap.fill(line, 78, initial_indent=indent, subsequent_indent=indent)
+        yield ""
 
 
 def ask(question: str) -> str:
     """One line, stripped. A line that ends in a backslash goes on in the next one. Raises InputEnded."""
     parts = []
-    line = _read(f"{question}\n> ")
+    line = _read(f"{question}\n> " if question else "> ")
     while line.endswith("\\"):
         parts.append(line[:-1].rstrip())
         line = _read("… ")
     return "\n".join([*parts, line]).strip()
 
 
-def ask_choice(question: str, choices: dict[str, str]) -> str:
-    """Asks until the answer begins one of the choices. choices: word → what it means."""
+def ask_choice(question: str, choices: dict[str, str], *, empty: str | None = None) -> str:
+    """Asks until the answer begins one of the choices. choices: word → what it means. empty: what no answer means."""
     offer = ", ".join(f"{word} ({meaning})" if meaning else word for word, meaning in choices.items())
     while True:
         given = ask(f"{question} {offer}").casefold()
+        if not given and empty is not None:
+            return empty
         if given:
             for word in choices:
                 if word.startswith(given):
@@ -54,7 +63,7 @@ def ask_choice(question: str, choices: dict[str, str]) -> str:
 
 
 def _read(prompt: str) -> str:
-    if sys.stdin.isatty() and sys.stdout.isatty():
+    if is_typed():
         import readline  # noqa: F401  (line editing for input())
 
         try:

@@ -2,49 +2,32 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 
-from exercises.records import NotMeasurable, Run, Speed
-from exercises.speed import DEFINITIONS, format_rate
+from exercises.records import Run
+from exercises.speed import SpeedLine, format_rate, speed_lines
 from labtui.terminal_text import visible, visible_line
 
 PRACTICE_LABEL = "practice checkpoint: a small stand-in, its numbers say nothing about DiffusionGemma"
 
-LABELS = {
-    "end_to_end_tps": "end to end",
-    "first_canvas_s": "time to first canvas",
-    "after_first_canvas_tps": "after the first canvas",
-    "steps_per_canvas": "steps per canvas",
-    "canvas_fill": "canvas fill",
-    "canvases": "canvases",
-    "prompt_tokens": "prompt tokens",
-    "completion_tokens": "completion tokens",
-    "wall_s": "whole request",
-}
+
+def values(run: Run) -> dict[str, SpeedLine]:
+    return {line.key: line for line in speed_lines(run.speed)}
 
 
-def number(speed: Speed, key: str) -> str:
-    """One value of a speed with its unit, or the words "not measurable: ..."."""
-    value: float | NotMeasurable = getattr(speed, key)
-    if key.endswith("_tps"):
-        return format_rate(value)
-    if isinstance(value, NotMeasurable):
-        return f"not measurable: {visible_line(value.reason)}"
-    if key == "canvas_fill":
-        return f"{value * 100:.0f} %"
-    if key.endswith("_s"):
-        return f"{value:.3f} s"
-    return f"{value:.1f}" if isinstance(value, float) else f"{value:,}"
+def end_to_end(run: Run) -> str:
+    return visible_line(format_rate(run.speed.end_to_end_tps))
 
 
 def label_of(run: Run) -> str:
     return f"{run.checkpoint} · practice" if run.practice and run.checkpoint != "practice" else run.checkpoint
 
 
-def speed_lines(speed: Speed) -> Iterator[str]:
-    for key, label in LABELS.items():
-        yield f"  {label:<24}{number(speed, key)}"
-        yield f"  {'':<24}  {DEFINITIONS[key]}"
+def number_lines(run: Run) -> Iterator[str]:
+    for line in speed_lines(run.speed):
+        yield f"  {line.label:<24}{visible_line(line.value)}"
+        yield from textwrap.wrap(line.definition, 78, initial_indent=" " * 28, subsequent_indent=" " * 28)
 
 
 def check_lines(run: Run) -> Iterator[str]:
@@ -60,7 +43,7 @@ def run_lines(run: Run, *, with_output: bool = True) -> Iterator[str]:
         yield f"  {PRACTICE_LABEL}"
     if not run.valid:
         yield f"  NOT VALID: {visible_line(run.invalid_reason or 'no reason was recorded')}"
-    yield from speed_lines(run.speed)
+    yield from number_lines(run)
     yield from check_lines(run)
     if with_output:
         yield "  answer"

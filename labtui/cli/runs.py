@@ -39,11 +39,11 @@ def runs_command(session: Session, task: str | None, limit: int, as_json: bool) 
 
 
 def _row(run: Run) -> tuple[str, ...]:
-    from labtui.cli.run_text import label_of, number
+    from labtui.cli.run_text import end_to_end, label_of
 
     state = "not valid" if not run.valid else "passed" if run.check.passed else "failed"
     task = f"{run.task} (warm-up)" if run.warmup else run.task
-    return run.id, run.started_at[:19], task, label_of(run), number(run.speed, "end_to_end_tps"), state
+    return run.id, run.started_at[:19], task, label_of(run), end_to_end(run), state
 
 
 @click.command(cls=LabCommand)
@@ -79,6 +79,7 @@ def show(session: Session, run_id: str, recompute: bool, as_json: bool) -> int:
 
 def _recompute_differences(run: Run) -> list[dict[str, Any]]:
     from exercises.run_json import recompute
+
     from exercises.speed import speed_to_json
 
     stored, again = speed_to_json(run.speed), speed_to_json(recompute(run).speed)
@@ -147,7 +148,7 @@ def ratio(one: Run, two: Run, key: str) -> float | None:
 
 
 def compare_lines(one: Run, two: Run, reason: str | None) -> Iterator[str]:
-    from labtui.cli.run_text import LABELS, PRACTICE_LABEL, columns, label_of, number
+    from labtui.cli.run_text import PRACTICE_LABEL, columns, label_of, values
     from labtui.terminal_text import visible_line
 
     rows = [
@@ -156,11 +157,11 @@ def compare_lines(one: Run, two: Run, reason: str | None) -> Iterator[str]:
         ("checkpoint", label_of(one), label_of(two), ""),
         ("check", *("passed" if run.check.passed else "failed" for run in (one, two)), ""),
     ]
-    for key, label in LABELS.items():
+    of_one, of_two = values(one), values(two)
+    for key, line in of_one.items():
         factor = None if reason or key not in COMPARED else ratio(one, two, key)
-        rows.append(
-            (label, number(one.speed, key), number(two.speed, key), "" if factor is None else f"× {factor:.2f}")
-        )
+        shown = "" if factor is None else f"× {factor:.2f}"
+        rows.append((line.label, visible_line(line.value), visible_line(of_two[key].value), shown))
     yield from columns(rows)
     if one.practice or two.practice:
         yield PRACTICE_LABEL

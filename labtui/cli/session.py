@@ -50,17 +50,25 @@ class Session:
         return self.configuration.store
 
     def lessons(self) -> list[Lesson]:
-        from lessons.finding import find_lessons
+        """All that can be used; the others are named on stderr. The one in which the person was last comes first."""
+        from lessons.finding import lesson_shelf
 
-        return find_lessons(self.configuration.lessons)
+        shelf = lesson_shelf(self.configuration.lessons)
+        for broken in shelf.broken:
+            self.say(f"Left out, with {len(broken.faults)} faults: {broken.path} (labtui lesson check names them)")
+        last = self.store.progress.last_lesson()
+        return sorted(shelf.lessons, key=lambda lesson: lesson.id != last)
 
     def lesson(self, lesson_id: str | None) -> Lesson:
-        """The named lesson; the only or first one where none is named. Raises LessonError (exit 2)."""
-        from lessons.finding import find_lesson, find_lessons
+        """The named lesson, or where none is named the one in which the person was last.
+
+        Raises LessonError (exit 2).
+        """
+        from lessons.finding import find_lesson
 
         if lesson_id is not None:
             return find_lesson(lesson_id, self.configuration.lessons)
-        return find_lessons(self.configuration.lessons)[0]
+        return self.lessons()[0]
 
     def close(self) -> None:
         if self._store is not None:

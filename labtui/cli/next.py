@@ -1,0 +1,27 @@
+from __future__ import annotations
+
+from dataclasses import asdict
+
+import click
+
+from labtui.cli.lazy_group import LabCommand
+from labtui.cli.session import Session, json_option, pass_session
+
+
+@click.command("next", cls=LabCommand)
+@json_option
+@pass_session
+def next_command(session: Session, as_json: bool) -> None:
+    """The one thing to do next, and the command for it."""
+    from labtui.next_step import next_step
+    from labtui.serving.supervisor import Supervisor
+    from labtui.standing import standing_of
+
+    standings = [standing_of(lesson, session.store) for lesson in session.lessons()]
+    found = next_step(standings, Supervisor().status().state)
+    if as_json:
+        session.emit(asdict(found))
+        return
+    click.echo(found.title)
+    click.echo(f"  {found.why}")
+    click.echo(f"  $ {found.command}")

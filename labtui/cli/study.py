@@ -1,0 +1,140 @@
+"""study --plain: the whole lesson through stdin and stdout, where the person left off."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from labtui.cli.conversation import InputEnded, ask, is_typed, say, say_lines
+from labtui.cli.lazy_group import LabCommand
+from labtui.cli.session import Session, pass_session
+from labtui.errors import DONE, USAGE, LabError
+from labtui.standing import READ_KINDS, standing_of
+from lessons.walk import Step, steps
+
+if TYPE_CHECKING:
+    from lessons.model import Lesson
+
+HELP = """\
+  an empty line    mark this as done and go on
+  next, back       go on or back without marking
+  done, undone     mark this as done, or take the mark back
+  list             every step, with what is done
+  go WORD          to the step whose name or number has that word
+  prompt           the grounded prompt, to paste after watching
+  quit             leave; the place is kept"""
+
+
+@click.command(cls=LabCommand)
+@click.argument("lesson_id", metavar="LESSON", required=False)
+@click.option("--plain", is_flag=True, help="Through stdin and stdout; without it the app opens on a terminal.")
+@click.option("--from", "begin", metavar="STEP", help="Begin at this step instead of where you left off.")
+@pass_session
+def study(session: Session, lesson_id: str | None, plain: bool, begin: str | None) -> int:
+    """Walk a lesson: read, guess before you are told, answer before you see the answer.
+
+    Every step, guess, answer and the place where you are is saved as you go; leave at any time.
+    """
+    if not plain and begin is None and is_typed():
+        from labtui.cli.opening import open_app
+
+        open_app(session)
+        return DONE
+    lesson = session.lesson(lesson_id)
+    walk = Walk(session, lesson)
+    if begin is not None:
+        walk.go(begin)
+    try:
+        walk.on()
+    except InputEnded:
+        session.say(f"Your place is kept. Go on with: labtui study {lesson.id} --plain")
+    return DONE
+
+
+class Walk:
+    """A walk through one lesson that moves by what the person says."""
+
+    def __init__(self, session: Session, lesson: Lesson) -> None:
+        self.lesson = lesson
+        self.store = session.store
+        self.steps = steps(lesson)
+        position = self.store.progress.position(lesson.id)
+        self.at = next((index for index, step in enumerate(self.steps) if step.id == position), 0)
+
+    def on(self) -> None:
+        """Until the end or `quit`. Raises InputEnded."""
+        from labtui.cli.step_text import step_lines
+
+        say(f"{self.lesson.title}\nAn empty line goes on; help says what else there is.\n")
+        while self.at < len(self.steps):
+            step = self.steps[self.at]
+            self.store.progress.set_position(self.lesson.id, step.id)
+            say(f"[{self.at + 1}/{len(self.steps)}] {'✓ ' if self._is_done(step) else ''}{step.kind}: {step.title}\n")
+            say_lines(step_lines(self.lesson, step))
+            from labtui.cli.step_questions import ask_about
+
+            answered = ask_about(self.store, self.lesson, step)
+            if not self._move(step, answered):
+                return
+        say("That was the last step. labtui next says what is left.")
+
+    def go(self, word: str) -> None:
+        """Raises LabError (exit 2) when no step has that word."""
+        wanted = word.casefold()
+        if wanted.isdigit() and 1 <= int(wanted) <= len(self.steps):
+            self.at = int(wanted) - 1
+            return
+        for index, step in enumerate(self.steps):
+            if wanted in (step.id.casefold(), step.kind) or wanted in f"{step.id} {step.title}".casefold():
+                self.at = index
+                return
+        raise LabError(
+            "There is no such step",
+            f"no step of {self.lesson.id} has {word!r} in its name",
+            "The command list shows all steps.",
+            USAGE,
+        )
+
+    def _is_done(self, step: Step) -> bool:
+        return step.id in standing_of(self.lesson, self.store).done
+
+    def _move(self, step: Step, answered: bool) -> bool:
+        """Asks what to do at a step and does it. False: the person leaves."""
+        while True:
+            word, _, rest = ask("").partition(" ")
+            match word.casefold():
+                case "":
+                    if step.kind in READ_KINDS or answered:
+                        self.store.progress.mark(self.lesson.id, step.id)
+                    self.at += 1
+                    return True
+                case "next" | "n":
+                    self.at += 1
+                    return True
+                case "back" | "b":
+                    self.at = max(self.at - 1, 0)
+                    return True
+                case "done" | "undone":
+                    self.store.progress.mark(self.lesson.id, step.id, word.casefold() == "done")
+                    say("Saved.")
+                case "list":
+                    done = standing_of(self.lesson, self.store).done
+                    for index, one in enumerate(self.steps):
+                        say(f"{index + 1:>4} {'✓' if one.id in done else ' '} {one.kind}: {one.title}")
+                case "go" | "g":
+                    try:
+                        self.go(rest.strip())
+                    except LabError as error:
+                        say(f"{error.title}: {error.cause}. {error.fix}")
+                        continue
+                    return True
+                case "prompt":
+                    from lessons.prompt import grounded_prompt
+
+                    say(grounded_prompt(self.lesson))
+                case "quit" | "q":
+                    say(f"Your place is kept. Go on with: labtui study {self.lesson.id} --plain")
+                    return False
+                case _:
+                    say(HELP)

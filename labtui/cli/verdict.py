@@ -1,0 +1,142 @@
+"""verdict: write it, or read what was written."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from labtui.cli.lazy_group import LabCommand
+from labtui.cli.session import Session, json_option, pass_session
+from labtui.errors import DONE, FAILED, USAGE, LabError
+
+if TYPE_CHECKING:
+    from lessons.model import Lesson
+    from store.opening import Store
+    from store.verdicts import Verdict
+
+SCISSORS = "------ everything from this line on is left out ------"
+
+
+@click.command(cls=LabCommand)
+@click.argument("lesson_id", metavar="LESSON", required=False)
+@click.argument("words", metavar="[TEXT]", required=False)
+@click.option("--text", help="The verdict, as one argument.")
+@click.option("--file", type=click.Path(path_type=Path, allow_dash=True), help="A file with the verdict; - for stdin.")
+@click.option("--edit", is_flag=True, help="Write it in $EDITOR, beginning with the last verdict.")
+@click.option("--run", "run_ids", metavar="RUN", multiple=True, help="A run that it rests on; may be repeated.")
+@json_option
+@pass_session
+def verdict(
+    session: Session,
+    lesson_id: str | None,
+    words: str | None,
+    text: str | None,
+    file: Path | None,
+    edit: bool,
+    run_ids: tuple[str, ...],
+    as_json: bool,
+) -> int:
+    """Write the verdict on a lesson's question, or read the last one.
+
+    With TEXT, --text, --file or --edit it is saved; every earlier verdict is kept too. Without them it is read; on a
+    terminal where there is none yet, $EDITOR opens. Without --run it cites the newest valid run of each lab task.
+    """
+    lesson = session.lesson(lesson_id)
+    store = session.store
+    last = store.verdicts.latest(lesson.id)
+    given = [one for one in (words, text, file) if one is not None]
+    if len(given) + edit > 1:
+        raise LabError(
+            "There is more than one verdict here",
+            "the text was given in more than one way",
+            "Use one of TEXT, --text, --file and --edit.",
+            USAGE,
+        )
+    on_terminal = sys.stdin.isatty() and sys.stdout.isatty() and not as_json
+    if not given and not edit and (run_ids or last is not None or not on_terminal):
+        if run_ids:
+            raise LabError("There is no text", "--run cites runs in a verdict", "Give TEXT as well.", USAGE)
+        return _read(session, lesson, last)
+    written = _from_file(file) if file is not None else words or text or _from_editor(lesson, last)
+    saved = store.verdicts.save(lesson.id, written, run_ids or _newest_runs(lesson, store))
+    if as_json:
+        session.emit(_as_data(lesson, saved))
+    else:
+        session.say(f"Saved, citing {_listed(saved.runs)}." if saved.runs else "Saved. It cites no run.")
+    return DONE
+
+
+def _read(session: Session, lesson: Lesson, last: Verdict | None) -> int:
+    if session.as_json:
+        session.emit(_as_data(lesson, last))
+    elif last is not None:
+        for line in _lines(lesson, last, session.store):
+            click.echo(line)
+    if last is None:
+        session.say(f"There is no verdict on {lesson.id} yet. Write it: labtui verdict {lesson.id} --edit")
+        return FAILED
+    return DONE
+
+
+def _as_data(lesson: Lesson, kept: Verdict | None) -> dict[str, Any]:
+    return {
+        "lesson": lesson.id,
+        "question": lesson.frame.lab_question,
+        "id": kept.id if kept else None,
+        "text": kept.text if kept else None,
+        "runs": list(kept.runs) if kept else [],
+        "saved_at": kept.saved_at.isoformat(timespec="seconds") if kept else None,
+    }
+
+
+def _lines(lesson: Lesson, kept: Verdict, store: Store) -> Iterator[str]:
+    from labtui.cli.run_text import PRACTICE_LABEL, end_to_end, label_of
+    from labtui.terminal_text import visible
+
+    yield f"{lesson.title} · verdict of {kept.saved_at.astimezone():%Y-%m-%d %H:%M}"
+    yield f"  {lesson.frame.lab_question}"
+    yield ""
+    yield from visible(kept.text).splitlines()
+    yield ""
+    cited = [store.runs.get(run_id) for run_id in kept.runs]
+    for run in cited:
+        yield f"  {run.id}  {run.task} · {label_of(run)}  {end_to_end(run)} end to end"
+    if any(run.practice for run in cited):
+        yield f"  {PRACTICE_LABEL}"
+
+
+def _newest_runs(lesson: Lesson, store: Store) -> Sequence[str]:
+    from labtui.standing import standing_of
+
+    return [run.id for run in standing_of(lesson, store).runs.values()]
+
+
+def _listed(run_ids: Sequence[str]) -> str:
+    return f"run{'s' if len(run_ids) > 1 else ''} {', '.join(run_ids)}"
+
+
+def _from_file(file: Path) -> str:
+    try:
+        if str(file) == "-":
+            return sys.stdin.read()
+        return file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise LabError(
+            "The verdict could not be read", f"{file}: {error}", "Give a text file in UTF-8, or - for stdin.", USAGE
+        ) from error
+
+
+def _from_editor(lesson: Lesson, last: Verdict | None) -> str:
+    start = f"{last.text if last else ''}\n\n{SCISSORS}\n{lesson.frame.lab_question}\n"
+    edited = click.edit(start, extension=".md", require_save=True)
+    if edited is None:
+        raise LabError(
+            "Nothing was saved",
+            "the editor was closed without saving, or nothing was changed",
+            f"Try again, or: labtui verdict {lesson.id} --file FILE",
+        )
+    return edited.split(SCISSORS)[0].strip()
