@@ -1,0 +1,215 @@
+from __future__ import annotations
+
+from textwrap import shorten
+from typing import ClassVar
+
+from rich.table import Table
+from rich.text import Text
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Container, Vertical
+from textual.message import Message
+from textual.widgets import OptionList, Static
+
+from labtui.next_step import NextStep, next_step
+from labtui.screens.home_picture import Event, HomePicture, home_picture
+from labtui.screens.page import Page
+from labtui.terminal_text import visible_line
+from labtui.widgets.choices import Choice, Choices
+from labtui.widgets.commands import Command, bindings
+
+NEXT = "next"
+
+HOME_COMMANDS = (
+    Command("n", "next", "next", "Do the one next thing, whatever is chosen in the list"),
+    Command("enter", "choose", "open", "Open what is chosen in the list", shown=False),
+    Command("s", "server", "server", "The lab: start, watch and stop the model server"),
+    Command("r", "recall", "recall", "Answer the recall questions of the chosen lesson"),
+    Command("v", "verdict", "verdict", "Write or read the verdict of the chosen lesson", shown=False),
+    Command("e", "export", "export", "Write the artifact of the chosen lesson to files"),
+    Command("d", "doctor", "doctor", "What this machine can run, and what would stop it"),
+    Command("q", "leave", "quit", "Leave labtui; the server stays"),
+)
+
+
+class HomeScreen(Page):
+    HELP = """
+Home shows the one next thing, your lessons, and what happened lately.
+
+The line marked ▸ is the one that enter opens. The first line is the next thing to do: labtui works it out from
+what you have read, run, written and answered, and from what the server is doing.
+
+cards are what you read and mark. Gates are met when you have saved evidence for them. Recall questions come back
+on a day that depends on how well you knew them.
+"""
+    PAGE_COMMANDS = HOME_COMMANDS
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings(*HOME_COMMANDS)]
+
+    class Seen(Message):
+        def __init__(self, picture: HomePicture) -> None:
+            super().__init__()
+            self.picture = picture
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.picture: HomePicture | None = None
+        self.next: NextStep | None = None
+
+    def compose_body(self) -> ComposeResult:
+        with Container(id="home"):
+            yield Choices(id="home-list")
+            with Vertical(id="lately"):
+                yield Static("LATELY", classes="heading-small", markup=False)
+                yield Static(id="lately-list", markup=False)
+
+    def on_mount(self) -> None:
+        self.query_one("#home-list").focus()
+        self._show()
+
+    def on_screen_resume(self) -> None:
+        self.refresh_picture()
+
+    def refresh_picture(self) -> None:
+        """Collect the picture anew, where the store and the lessons are there by now."""
+        if self.is_mounted and self.lab.store_usable and self.lab.lessons is not None:
+            self.run_worker(self._collect(), group="picture", exclusive=True, exit_on_error=False)
+
+    async def _collect(self) -> None:
+        lessons, now = self.lab.lessons or (), self.lab.now()
+        try:
+            picture = await self.lab.books.ask(lambda store: home_picture(store, lessons, now))
+        except Exception as error:
+            self.show_fault(error)
+        else:
+            self.post_message(self.Seen(picture))
+
+    @on(Seen)
+    def _seen(self, event: Seen) -> None:
+        self.picture = event.picture
+        self._show()
+
+    def server_seen(self) -> None:
+        super().server_seen()
+        if self.picture is not None:
+            status = self.lab.server_status
+            wanted = next_step(self.picture.standings, status.state if status else "stopped")
+            if wanted != self.next:
+                self._show()
+
+    def _show(self) -> None:
+        choices = self.query_one("#home-list", Choices)
+        if self.picture is None:
+            self.next = None
+            choices.show([Choice(None, "Opening your store and lessons…")])
+            self.say_next("One moment.")
+            return
+        status = self.lab.server_status
+        self.next = next_step(self.picture.standings, status.state if status else "stopped")
+        rows = [
+            Choice(None, "NEXT"),
+            Choice(
+                NEXT,
+                visible_line(self.next.title),
+                right="",
+                below=(shorten(visible_line(self.next.why), 150, placeholder="…"),),
+            ),
+            Choice(None, ""),
+            Choice(None, "LESSONS"),
+        ]
+        for standing in self.picture.standings:
+            lesson = standing.lesson
+            if standing.started:
+                right = f"{standing.cards_done}/{standing.cards} cards  {standing.gates_met}/{len(lesson.gates)} gates"
+                right += f"  {len(standing.due)} due" if standing.due else ""
+            else:
+                right = "not started"
+            rows.append(Choice(f"lesson/{lesson.id}", visible_line(lesson.title), right))
+        for fault in self.lab.lesson_faults:
+            rows.append(Choice(f"fault/{len(rows)}", f"✗ {visible_line(fault.title)}", "broken: enter shows why"))
+        choices.show(rows)
+        self.query_one("#lately-list", Static).update(lately_table(self.picture.lately))
+        self.say_next("enter does what stands under NEXT; ↑ ↓ choose a lesson.")
+        for notice in self.lab.store_notices:
+            self.say(notice)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        return action != "back"
+
+    def _lesson_id(self) -> str | None:
+        chosen = self.query_one("#home-list", Choices).chosen_id or ""
+        if chosen.startswith("lesson/"):
+            return chosen.removeprefix("lesson/")
+        if self.next is not None and self.next.lesson:
+            return self.next.lesson
+        return self.picture.standings[0].lesson.id if self.picture and self.picture.standings else None
+
+    @on(OptionList.OptionSelected, "#home-list")
+    def _selected(self, event: OptionList.OptionSelected) -> None:
+        self.action_choose()
+
+    def action_choose(self) -> None:
+        chosen = self.query_one("#home-list", Choices).chosen_id
+        if chosen == NEXT:
+            self.action_next()
+        elif chosen and chosen.startswith("lesson/"):
+            self.lab.open_lesson(chosen.removeprefix("lesson/"))
+        elif chosen and chosen.startswith("fault/"):
+            faults = [choice.id for choice in self.query_one("#home-list", Choices).choices if choice.id]
+            first = next(index for index, value in enumerate(faults) if value.startswith("fault/"))
+            self.lab.show_fault(self.lab.lesson_faults[faults.index(chosen) - first])
+
+    def action_next(self) -> None:
+        step = self.next
+        if step is None:
+            return
+        match step.kind, step.lesson:
+            case _, None:
+                self.say(f"{step.title}. {step.why}")
+            case "recall", str(lesson):
+                self.lab.open_recall(lesson)
+            case "serve" | "wait" | "run", str(lesson):
+                self.lab.open_lab(lesson)
+            case "verdict", str(lesson):
+                self.lab.open_verdict(lesson)
+            case _, str(lesson):
+                self.lab.open_lesson(lesson, step.step)
+
+    def action_server(self) -> None:
+        if lesson := self._lesson_id():
+            self.lab.open_lab(lesson)
+
+    def action_recall(self) -> None:
+        if lesson := self._lesson_id():
+            self.lab.open_recall(lesson)
+
+    def action_verdict(self) -> None:
+        if lesson := self._lesson_id():
+            self.lab.open_verdict(lesson)
+
+    def action_export(self) -> None:
+        if lesson := self._lesson_id():
+            self.lab.open_export(lesson)
+
+    def action_doctor(self) -> None:
+        self.lab.open_doctor()
+
+    def action_leave(self) -> None:
+        self.app.exit()
+
+
+def _in_short(text: str) -> str:
+    return shorten(visible_line(" ".join(text.split())), 150, placeholder=" …")
+
+
+def lately_table(events: tuple[Event, ...]) -> Table | str:
+    if not events:
+        return "  Nothing yet."
+    table = Table.grid(expand=True, padding=(0, 2, 0, 0))
+    table.add_column(width=0)
+    table.add_column(ratio=1, no_wrap=True, overflow="ellipsis")
+    table.add_column(no_wrap=True, overflow="ellipsis")
+    table.add_column(no_wrap=True, justify="right")
+    for event in events:
+        table.add_row("", Text(visible_line(event.what)), Text(visible_line(event.outcome)), event.words)
+    return table
