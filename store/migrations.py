@@ -15,7 +15,7 @@ def m001_first_schema(db: Database) -> None:
             db.execute(statement)
 
 
-# Times are UTC text of one width (store/moments.py). Rows of answers, grades, guesses, gates and verdicts are only
+# Times are UTC text of one width (store/moments.py). Rows of answers, grades, guesses, gates, notes and verdicts are only
 # ever added: the newest one counts, the older ones are the history.
 FIRST_SCHEMA = """
 CREATE TABLE runs (
@@ -101,6 +101,15 @@ CREATE TABLE gate_evidence (
     saved_at TEXT NOT NULL
 );
 CREATE INDEX gate_evidence_by_lesson ON gate_evidence (lesson, gate, id);
+
+CREATE TABLE notes (
+    id INTEGER PRIMARY KEY,
+    lesson TEXT NOT NULL,
+    step TEXT NOT NULL,
+    text TEXT NOT NULL,
+    saved_at TEXT NOT NULL
+);
+CREATE INDEX notes_by_lesson ON notes (lesson, step, id);
 
 CREATE TABLE drafts (
     key TEXT PRIMARY KEY,

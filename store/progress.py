@@ -25,6 +25,15 @@ class GateEvidence:
     saved_at: datetime
 
 
+@dataclass(frozen=True, slots=True)
+class Note:
+    """What the person wrote at a step: a remark, a stage of their harness map, the outcome of a practice piece."""
+
+    step: str
+    text: str
+    saved_at: datetime
+
+
 class Progress:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -106,6 +115,29 @@ class Progress:
                 {"lesson": lesson_id, "gate": gate_id},
             ).fetchall()
         return [GateEvidence(row[0], row[1], moments.from_text(row[2])) for row in rows]
+
+    def save_note(self, lesson_id: str, step_id: str, text: str) -> Note:
+        """Keeps a note for a step beside the earlier ones. An empty one takes the note away."""
+        saved_at = moments.now()
+        with self._connection.writing() as db:
+            db.execute(
+                "INSERT INTO notes (lesson, step, text, saved_at) VALUES (?, ?, ?, ?)",
+                [lesson_id, step_id, storable(text), moments.to_text(saved_at)],
+            )
+        return Note(step_id, storable(text), saved_at)
+
+    def notes(self, lesson_id: str) -> dict[str, Note]:
+        """The newest note of each step that has one."""
+        newest = {note.step: note for note in reversed(self.note_history(lesson_id))}
+        return {step: note for step, note in newest.items() if note.text.strip()}
+
+    def note_history(self, lesson_id: str) -> list[Note]:
+        """Newest first, taken-away ones (empty) included."""
+        with self._connection.reading() as db:
+            rows = db.execute(
+                "SELECT step, text, saved_at FROM notes WHERE lesson = ? ORDER BY id DESC", [lesson_id]
+            ).fetchall()
+        return [Note(row[0], row[1], moments.from_text(row[2])) for row in rows]
 
     def save_draft(self, key: str, text: str) -> None:
         """Keeps a half-typed text. The key names the field, such as "verdict/diffusiongemma"."""

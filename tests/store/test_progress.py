@@ -39,6 +39,16 @@ def test_gates_keep_their_history_and_can_be_taken_back(store):
     assert store.progress.gate_history("lesson", "claim")[1:] == [second, first]
 
 
+def test_notes_keep_their_history_and_can_be_taken_away(store):
+    first = store.progress.save_note("lesson", "card/tools", "May read one picture.")
+    second = store.progress.save_note("lesson", "card/tools", "May read one picture, nothing else.")
+    other = store.progress.save_note("lesson", "practice/teach-back", "Told it to Ann.")
+    assert store.progress.notes("lesson") == {"card/tools": second, "practice/teach-back": other}
+    store.progress.save_note("lesson", "card/tools", "")
+    assert store.progress.notes("lesson") == {"practice/teach-back": other}
+    assert store.progress.note_history("lesson")[2:] == [second, first]
+
+
 def test_drafts_are_kept_replaced_and_cleared(store):
     assert store.progress.draft("verdict/lesson") is None
     store.progress.save_draft("verdict/lesson", "Half a sen")
