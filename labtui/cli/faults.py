@@ -18,11 +18,9 @@ def exit_code_of(error: BaseException, session: Session) -> int:
     if isinstance(error, (click.Abort, KeyboardInterrupt)):
         click.echo("Stopped. What was finished is kept.", err=True)
         return INTERRUPTED
-    if isinstance(error, BrokenPipeError):
-        return BROKEN_PIPE
     if isinstance(error, click.ClickException):
         if session.as_json:
-            session.emit(_as_data("The command line was not understood", error.format_message(), "", USAGE))
+            session.emit(_as_data("The command line was not understood", error.format_message(), f"{_path(error)} --help", USAGE))
         error.show()
         return error.exit_code
     if not is_explained(error):
@@ -31,6 +29,11 @@ def exit_code_of(error: BaseException, session: Session) -> int:
         error = reported(error, command_words())
     show(error, session)
     return error.exit_code
+
+
+def _path(error: click.ClickException) -> str:
+    context = error.ctx if isinstance(error, click.UsageError) else None
+    return context.command_path if context else "labtui"
 
 
 def show(error: Explained, session: Session) -> None:

@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 
 import click
 
-from labtui.cli.faults import exit_code_of
+from labtui.cli.faults import BROKEN_PIPE, exit_code_of
 from labtui.cli.lazy_group import LazyGroup, shared_options
 from labtui.cli.session import Session
 
@@ -39,6 +39,12 @@ Exit codes: 0 done, 1 the check or task failed, 2 usage, 3 the server is not the
 
 
 class RootGroup(LazyGroup):
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            ctx.exit(BROKEN_PIPE)
+
     def main(self, args: Any = None, prog_name: str | None = None, **extra: Any) -> NoReturn:  # type: ignore[override]
         arguments = list(sys.argv[1:] if args is None else args)
         own = arguments[: arguments.index("--")] if "--" in arguments else arguments

@@ -105,7 +105,7 @@ class Walk:
             word, _, rest = ask("").partition(" ")
             match word.casefold():
                 case "":
-                    if step.kind in READ_KINDS or answered:
+                    if answered or step.kind in READ_KINDS - {"misconception"}:
                         self.store.progress.mark(self.lesson.id, step.id)
                     self.at += 1
                     return True

@@ -61,7 +61,10 @@ def verdict(
         if run_ids:
             raise LabError("There is no text", "--run cites runs in a verdict", "Give TEXT as well.", USAGE)
         return _read(session, lesson, last)
-    written = _from_file(file) if file is not None else words or text or _from_editor(lesson, last)
+    if edit or not given:
+        written = _from_editor(lesson, last)
+    else:
+        written = _from_file(file) if file is not None else str(given[0])
     saved = store.verdicts.save(lesson.id, written, run_ids or _newest_runs(lesson, store))
     if as_json:
         session.emit(_as_data(lesson, saved))
