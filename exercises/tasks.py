@@ -1,0 +1,267 @@
+"""Tasks: a prompt with its checker. Task sets are TOML files; nothing about the built-in ones is special.
+
+    format_version = 1
+    id = "practice"
+    title = "..."
+    practice = true                    # for the practice checkpoint; its results carry that label
+
+    [[task]]
+    id = "coding"
+    kind = "coding"                    # coding | vision
+    title = "..."
+    body = "what the person sees before it runs"
+    max_tokens = 256
+    [task.checker]
+    type = "svg"                       # svg | python_function | choice; further keys are its settings
+    [[task.variant]]                   # one of them is drawn by the seed of the run
+    prompt = "Write an SVG of a red circle."
+    expect = { elements = ["circle"], fill = "red" }       # settings of the checker for this variant
+
+    [[task]]                           # a task about a picture that is drawn anew for each seed
+    ...
+    drawing = "barrier"
+    width = 320
+    height = 240
+    prompt = "..."                     # one prompt, or variants as above
+
+Settings: svg takes elements, fill, text, min_labels, moving; python_function takes function and
+cases = [{ args, result }]; choice takes when_true, when_false, and answer where no drawing knows it.
+"""
+
+from __future__ import annotations
+
+import base64
+import io
+import random
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, Literal, cast
+
+from exercises.checkers.catalogue import CHECKER_TYPES, Checker, read_checker, runs_code
+from exercises.errors import ExerciseError
+from exercises.toml_table import TomlTable
+
+FORMAT_VERSION = 1
+SMALLEST_PICTURE = 48
+LARGEST_PICTURE = 4096
+
+Kind = Literal["coding", "vision"]
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """png: the picture. truth: the right answer to the question about it. facts: what else is true, JSON-ready."""
+
+    png: bytes
+    truth: bool
+    facts: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedTask:
+    """What one run sends and how its answer is checked. The same task and seed prepare the same.
+
+    messages: chat messages with the pictures in them as data URLs. facts: what was chosen, JSON-ready, for the record.
+    """
+
+    messages: tuple[dict[str, Any], ...]
+    prompt_text: str
+    images: tuple[bytes, ...]
+    check: Checker
+    seed: int
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    prompt: str
+    settings: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """drawing: name of what is drawn for each run, None for a task without picture; width and height in pixels."""
+
+    id: str
+    set_id: str
+    kind: Kind
+    title: str
+    body: str
+    max_tokens: int
+    practice: bool
+    checker_type: str
+    variants: tuple[Variant, ...]
+    drawing: str | None = None
+    width: int = 0
+    height: int = 0
+
+    @property
+    def runs_code(self) -> bool:
+        """Its checker runs what the model wrote, in a limited child process. Tell the person before it starts."""
+        return runs_code(self.checker_type)
+
+    def prepare(self, seed: int, *, run_code: bool = True) -> PreparedTask:
+        """run_code: False leaves the code in an answer alone; its tests then count as not passed."""
+        rng = random.Random(f"{self.set_id}/{self.id}/{seed}")
+        number = rng.randrange(len(self.variants))
+        variant = self.variants[number]
+        facts: dict[str, Any] = {"variant": number + 1, "of": len(self.variants)}
+        picture = None
+        if self.drawing is not None:
+            picture = DRAWINGS[self.drawing](rng, self.width, self.height)
+            facts["picture"] = dict(picture.facts)
+        checker = read_checker(
+            self.checker_type,
+            TomlTable(variant.settings, f"task {self.id}: variant {number + 1}"),
+            picture.truth if picture else None,
+            run_code,
+        )
+        images = (picture.png,) if picture else ()
+        return PreparedTask((_message(variant.prompt, images),), variant.prompt, images, checker, seed, facts)
+
+
+@dataclass(frozen=True, slots=True)
+class TaskSet:
+    id: str
+    title: str
+    practice: bool
+    tasks: tuple[Task, ...]
+
+
+def load_task_set(path: Path) -> TaskSet:
+    """path: a tasks.toml or its folder. Raises ExerciseError (exit 2) that names file and place of the first fault."""
+    file = path / "tasks.toml" if path.is_dir() else path
+    try:
+        document = tomllib.loads(file.read_bytes().decode("utf-8"))
+    except OSError as fault:
+        raise ExerciseError(
+            "The task file cannot be read", f"{file}: {fault.strerror or fault}", "Give the path of a tasks.toml.", 2
+        ) from None
+    except UnicodeDecodeError:
+        raise ExerciseError("The task file cannot be read", f"{file} is not UTF-8", "Save it as UTF-8.", 2) from None
+    except (tomllib.TOMLDecodeError, RecursionError) as fault:
+        raise ExerciseError("The task file is not TOML", f"{file}: {fault}", "Mend it at that line.", 2) from None
+    return _read_set(TomlTable(document, str(file)))
+
+
+def task_set_for(checkpoint: str, practice: bool) -> TaskSet:
+    """The tasks for a checkpoint: the practice checkpoint has its own, every other model gets the lab's."""
+    folder = "practice" if practice or checkpoint == "practice" else "diffusiongemma"
+    return load_task_set(Path(__file__).parent / folder)
+
+
+def find_task(task_id: str, task_set: TaskSet) -> Task:
+    """Raises ExerciseError (exit 2) with the nearest id."""
+    for task in task_set.tasks:
+        if task.id == task_id:
+            return task
+    ids = [task.id for task in task_set.tasks]
+    near = get_close_matches(task_id, ids, n=1, cutoff=0.4)
+    raise ExerciseError(
+        f"There is no task {task_id!r}",
+        f"the task set {task_set.id!r} has {', '.join(ids)}",
+        f"Run {near[0]!r}." if near else "Choose one of these.",
+        exit_code=2,
+    )
+
+
+def _message(prompt: str, images: tuple[bytes, ...]) -> dict[str, Any]:
+    if not images:
+        return {"role": "user", "content": prompt}
+    parts: list[dict[str, Any]] = [
+        {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{base64.b64encode(png).decode('ascii')}"}}
+        for png in images
+    ]
+    return {"role": "user", "content": [*parts, {"type": "text", "text": prompt}]}
+
+
+def _read_set(table: TomlTable) -> TaskSet:
+    version = table.whole("format_version", least=1)
+    if version > FORMAT_VERSION:
+        raise ExerciseError(
+            "The task file is newer than this program",
+            f"{table.place} has format_version {version}, this program reads {FORMAT_VERSION}",
+            "Update labtui.",
+            exit_code=2,
+        )
+    set_id, title, practice = table.text("id"), table.text("title"), table.flag("practice", False)
+    tasks: list[Task] = []
+    for task_table in table.tables("task"):
+        task = _read_task(task_table, table.place, set_id, practice)
+        if any(task.id == other.id for other in tasks):
+            raise task_table.fault(f"the id {task.id!r} is taken by a task above", "another id")
+        tasks.append(task)
+    table.nothing_else()
+    if not tasks:
+        raise table.fault("there is no task in it", "at least one [[task]]")
+    return TaskSet(set_id, title, practice, tuple(tasks))
+
+
+def _read_task(table: TomlTable, file: str, set_id: str, practice: bool) -> Task:
+    task_id, kind = table.text("id"), table.text("kind")
+    if kind not in ("coding", "vision"):
+        raise table.fault(f"kind = {kind!r}", '"coding" or "vision"')
+    checker = dict(table.table("checker"))
+    checker_type = checker.pop("type", None)
+    if checker_type not in CHECKER_TYPES:
+        raise table.fault(f"checker: type = {checker_type!r}", f"one of {', '.join(CHECKER_TYPES)}")
+    drawing = table.text("drawing", None)
+    width = height = 0
+    if drawing is not None:
+        if drawing not in DRAWINGS:
+            raise table.fault(f"there is no drawing {drawing!r}", f"one of {', '.join(DRAWINGS)}")
+        width, height = (table.whole(side, least=SMALLEST_PICTURE) for side in ("width", "height"))
+        if max(width, height) > LARGEST_PICTURE:
+            raise table.fault(f"a picture of {width}x{height} is too large", f"at most {LARGEST_PICTURE} pixels a side")
+    task = Task(
+        id=task_id,
+        set_id=set_id,
+        kind=cast(Kind, kind),
+        title=table.text("title"),
+        body=table.text("body").strip(),
+        max_tokens=table.whole("max_tokens", least=1),
+        practice=practice,
+        checker_type=checker_type,
+        variants=_read_variants(table, checker),
+        drawing=drawing,
+        width=width,
+        height=height,
+    )
+    table.nothing_else()
+    for number, variant in enumerate(task.variants, 1):
+        settings = TomlTable(variant.settings, f"{file}: task {task_id!r}: variant {number}: checker")
+        read_checker(checker_type, settings, True if drawing else None, run_code=False)
+    return task
+
+
+def _read_variants(table: TomlTable, checker: Mapping[str, Any]) -> tuple[Variant, ...]:
+    variants = []
+    for variant in table.tables("variant", ()):
+        variants.append(Variant(variant.text("prompt"), {**checker, **variant.table("expect", {})}))
+        variant.nothing_else()
+    if not variants:
+        return (Variant(table.text("prompt"), checker),)
+    if table.has("prompt"):
+        raise table.fault("it has both a prompt and variants", "one of the two")
+    return tuple(variants)
+
+
+def _draw_barrier(rng: random.Random, width: int, height: int) -> Picture:
+    from exercises.drawings.barrier import draw_barrier
+
+    try:
+        scene = draw_barrier(rng, width, height)
+    except (ValueError, IndexError) as fault:
+        raise ExerciseError(
+            "The picture cannot be drawn", f"a barrier of {width}x{height} pixels: {fault}", "Choose another size.", 2
+        ) from None
+    png = io.BytesIO()
+    scene.image.save(png, format="PNG")
+    return Picture(png.getvalue(), scene.passes, {"shows": scene.describe(), "passes": scene.passes})
+
+
+DRAWINGS: Mapping[str, Callable[[random.Random, int, int], Picture]] = {"barrier": _draw_barrier}
+"""What a task file may name as its drawing."""

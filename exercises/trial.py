@@ -1,0 +1,96 @@
+"""A trial: repeated runs of one task on one launch, and what they say together."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from exercises.errors import ExerciseError
+from exercises.records import NotMeasurable, Run
+from exercises.speed import DEFINITIONS
+
+SUMMARISED = (
+    "end_to_end_tps",
+    "first_canvas_s",
+    "after_first_canvas_tps",
+    "steps_per_canvas",
+    "canvas_fill",
+    "canvases",
+    "completion_tokens",
+    "wall_s",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """n: values that could be measured. median, lowest and highest of them."""
+
+    n: int
+    median: float
+    lowest: float
+    highest: float
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """Over the valid runs of a trial, warm-ups left out.
+
+    counted: runs it rests on. invalid: runs left out because they are. passed: how many of the counted ones passed
+    their check. values: for each key of SUMMARISED its spread.
+    """
+
+    counted: int
+    invalid: int
+    passed: int
+    values: Mapping[str, Spread | NotMeasurable]
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """runs: all that came to an end, warm-ups (marked so) and invalid ones among them, in their order.
+
+    asked: runs that were asked for, without warm-ups. cancelled: the person stopped it. error: what stopped it.
+    """
+
+    id: str
+    runs: tuple[Run, ...]
+    summary: Summary
+    asked: int
+    cancelled: bool = False
+    error: ExerciseError | None = None
+
+
+def summarise(runs: Sequence[Run]) -> Summary:
+    measured = [run for run in runs if not run.warmup]
+    counted = [run for run in measured if run.valid]
+    return Summary(
+        counted=len(counted),
+        invalid=len(measured) - len(counted),
+        passed=sum(run.check.passed for run in counted),
+        values={key: _spread([getattr(run.speed, key) for run in counted]) for key in SUMMARISED},
+    )
+
+
+def summary_to_json(summary: Summary) -> dict[str, Any]:
+    """A value that no run could measure is null, with its reason in the key named ..._reason."""
+    values: dict[str, Any] = {}
+    for key, spread in summary.values.items():
+        values[key] = None if isinstance(spread, NotMeasurable) else asdict(spread)
+        values[f"{key}_reason"] = spread.reason if isinstance(spread, NotMeasurable) else None
+    return {
+        "counted": summary.counted,
+        "invalid": summary.invalid,
+        "passed": summary.passed,
+        "values": values,
+        "definitions": {key: DEFINITIONS[key] for key in SUMMARISED},
+    }
+
+
+def _spread(values: Sequence[float | NotMeasurable]) -> Spread | NotMeasurable:
+    numbers = [float(value) for value in values if not isinstance(value, NotMeasurable)]
+    if not numbers:
+        reasons = sorted({value.reason for value in values if isinstance(value, NotMeasurable)})
+        return NotMeasurable("; ".join(reasons) or "no valid run")
+    return Spread(len(numbers), statistics.median(numbers), min(numbers), max(numbers))
