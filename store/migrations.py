@@ -15,7 +15,7 @@ def m001_first_schema(db: Database) -> None:
             db.execute(statement)
 
 
-# Times are UTC text of one width (store/moments.py). Rows of answers, grades, guesses, gates, notes and verdicts are only
+# Times are UTC text of one width (store/moments.py). Answers, grades, guesses, gates, notes and verdicts are only
 # ever added: the newest one counts, the older ones are the history.
 FIRST_SCHEMA = """
 CREATE TABLE runs (
