@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
 from labtui.cli.session import Session
+from lessons.times import clock
 
 QUIET_BEAT_S = 15.0
 
@@ -43,7 +44,7 @@ class _Lines:
     def now(self, text: str) -> None:
         at = time.monotonic()
         if text != self.last or at - self.last_at >= QUIET_BEAT_S:
-            click.echo(f"{text} ({short_time(at - self.began)})", err=True)
+            click.echo(f"{text} ({clock(at - self.began)})", err=True)
             self.last, self.last_at = text, at
 
     def say(self, text: str) -> None:
@@ -83,10 +84,3 @@ def working(session: Session, text: str) -> Iterator[Working]:
         live = _Live(progress, progress.add_task("", total=None))
         live.now(text)
         yield live
-
-
-def short_time(seconds: float) -> str:
-    """0:07, 12:34, 1:02:03."""
-    whole = int(seconds)
-    hours, minutes = whole // 3600, whole // 60 % 60
-    return f"{hours}:{minutes:02}:{whole % 60:02}" if hours else f"{minutes}:{whole % 60:02}"

@@ -1,0 +1,24 @@
+"""serve: the life of the model server."""
+
+from __future__ import annotations
+
+import click
+
+from labtui.cli.lazy_group import LazyGroup
+
+COMMANDS = {
+    "plan": ("labtui.cli.serve_plan:plan", "What would be started, and whether it fits."),
+    "start": ("labtui.cli.serve_start:start", "Start the server; with --wait until it has answered."),
+    "attach": ("labtui.cli.serve_watch:attach", "Use a server that runs already."),
+    "status": ("labtui.cli.serve_watch:status", "Where it stands."),
+    "logs": ("labtui.cli.serve_watch:logs", "Its last lines; with -f as they come."),
+    "stop": ("labtui.cli.serve_watch:stop", "End it, and look that nothing of it is left."),
+}
+
+
+@click.group(cls=LazyGroup, lazy=COMMANDS)
+def serve() -> None:
+    """Plan, start, watch and stop the model server.
+
+    The server outlives this command and the terminal. It listens on 127.0.0.1 with a random API key.
+    """
