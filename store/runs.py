@@ -8,12 +8,13 @@ from typing import Any
 
 from sqlite_utils import Database
 
+from exercises.errors import ExerciseError
 from exercises.records import NotMeasurable, Run
+from exercises.run_json import run_from_json, run_to_json
 from store import moments
 from store.connection import Connection
 from store.errors import StoreError
 from store.redaction import without_secrets
-from store.run_documents import run_from_document, run_to_document
 from store.run_ids import new_id
 
 
@@ -130,17 +131,17 @@ def _row(run: Run) -> dict[str, Any]:
         "started_at": moments.to_text(moments.from_text(run.started_at)),
         "end_to_end_tps": None if isinstance(rate, NotMeasurable) else rate,
         # ASCII only, so that half characters of a model's output come back as they were.
-        "document": json.dumps(run_to_document(run), ensure_ascii=True, allow_nan=False),
+        "document": json.dumps(run_to_json(run), ensure_ascii=True, allow_nan=False),
     }
 
 
 def _run(row: sqlite3.Row | tuple[str, str]) -> Run:
     run_id, document = row
     try:
-        return run_from_document(json.loads(document))
-    except (ValueError, KeyError, TypeError) as error:
+        return run_from_json(json.loads(document))
+    except (ValueError, ExerciseError) as error:
         raise StoreError(
             "A kept run cannot be read",
-            f"the document of run {run_id} is damaged: {error!r}",
+            f"the document of run {run_id} is damaged: {error}",
             "labtui store check names every damaged row. The other runs are not touched by it.",
         ) from error
