@@ -84,7 +84,7 @@ class _Refused(Exception):
         self.message = message
 
     def as_error(self, endpoint: Endpoint) -> ExerciseError:
-        server = endpoint.root
+        server = endpoint.public_root
         if self.status in (401, 403):
             return ExerciseError(
                 "The server does not accept the API key",
@@ -167,7 +167,7 @@ def _expect_stream(request: TimedRequest, endpoint: Endpoint) -> None:
         raise _Refused(head.status, _body_message(bytes(body)))
     raise ExerciseError(
         "The server does not stream its answers",
-        f"{endpoint.root} answered with {head.content_type or 'no content type'} instead of text/event-stream",
+        f"{endpoint.public_root} answered with {head.content_type or 'no content type'} instead of text/event-stream",
         "Check that the address is the one of an OpenAI-compatible server.",
         exit_code=2,
     )
@@ -187,11 +187,11 @@ def _body_message(body: bytes) -> str:
 
 def _no_answer(endpoint: Endpoint, fault: Exception | None) -> ExerciseError:
     if isinstance(fault, httpx.ConnectTimeout):
-        cause = f"connecting to {endpoint.root} took too long"
+        cause = f"connecting to {endpoint.public_root} took too long"
     elif isinstance(fault, httpx.ConnectError):
-        cause = f"{endpoint.root} cannot be reached ({fault})"
+        cause = f"{endpoint.public_root} cannot be reached ({fault})"
     else:
-        cause = f"{endpoint.root} closed the connection without an answer ({fault or 'no reason given'})"
+        cause = f"{endpoint.public_root} closed the connection without an answer ({fault or 'no reason given'})"
     return ExerciseError(
         "No server answers",
         cause,

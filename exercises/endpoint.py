@@ -33,6 +33,12 @@ class Endpoint:
         """The address without /v1 and slash: the place of /metrics, /health and /version."""
         return self.base_url.strip().rstrip("/").removesuffix("/v1").rstrip("/")
 
+    @property
+    def public_root(self) -> str:
+        """The root as it may be shown and kept: without a user name or password in it."""
+        scheme, separator, rest = self.root.partition("://")
+        return f"{scheme}{separator}{rest.rpartition('@')[2]}" if separator else self.root
+
     def url(self, path: str) -> str:
         return f"{self.root}{path}"
 

@@ -1,0 +1,279 @@
+"""Runs tasks on a served model: the metrics page before, the stream, the metrics page after, the check, the record."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any
+
+from exercises.client import request_body, stream_chat
+from exercises.endpoint import Endpoint
+from exercises.errors import ExerciseError
+from exercises.metrics import Counters, counter_window, prefix_cache_hits
+from exercises.records import Check, Chunk, CounterWindow, Fact, NotMeasurable, Run
+from exercises.server_pages import ServerPages
+from exercises.speed import speed_of
+from exercises.stream import StreamOutcome
+from exercises.tasks import PreparedTask, Task
+from exercises.trial import Trial, summarise
+from exercises.validity import why_invalid
+
+__all__ = ["ChunkArrived", "Event", "OnEvent", "RunFinished", "RunStarted", "ServerBusy", "run_task", "run_trial"]
+
+
+@dataclass(frozen=True, slots=True)
+class RunStarted:
+    """number and of count within the warm-ups or within the measured runs of a trial; 1 of 1 for a single run."""
+
+    run_id: str
+    task: Task
+    prepared: PreparedTask
+    number: int = 1
+    of: int = 1
+    warmup: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ServerBusy:
+    """Other requests are on the server; the run waits a short while for them, so that its counters are its own."""
+
+    run_id: str
+    requests: int
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkArrived:
+    """completion_tokens: delivered up to this chunk, None where the server does not say on the way."""
+
+    run_id: str
+    canvas: int
+    chunk: Chunk
+    text: str
+    completion_tokens: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class RunFinished:
+    """The run came to its end, valid or not. Keep it now: what follows may fail."""
+
+    run: Run
+    number: int = 1
+    of: int = 1
+
+
+Event = RunStarted | ServerBusy | ChunkArrived | RunFinished
+OnEvent = Callable[[Event], None]
+
+
+def run_task(
+    task: Task,
+    endpoint: Endpoint,
+    *,
+    seed: int,
+    warmup: bool = False,
+    trial: str | None = None,
+    on_event: OnEvent | None = None,
+    cancel: threading.Event | None = None,
+    run_code: bool = True,
+    number: int = 1,
+    of: int = 1,
+) -> Run:
+    """One measured request with its checked answer. Blocks: call it in a worker thread; events come in that thread.
+
+    A run that was cancelled, that broke off or whose answer is empty comes back too, invalid with its reason.
+    run_code: False where the person does not want the code in an answer to be run (Task.runs_code).
+
+    Raises ExerciseError where nothing was answered: no server (exit 3), refused request (exit 1 or 2).
+    """
+    cancel = cancel or threading.Event()
+    tell: OnEvent = on_event or (lambda event: None)
+    run_id = secrets.token_hex(6)
+    prepared = task.prepare(seed, run_code=run_code)
+    tell(RunStarted(run_id, task, prepared, number, of, warmup))
+    with ServerPages(endpoint) as pages:
+        version = endpoint.vllm_version or pages.version()
+        before = pages.idle_counters(cancel, lambda reading: tell(ServerBusy(run_id, reading.busy)))
+        started_at = datetime.now(UTC).isoformat(timespec="milliseconds")
+        outcome = stream_chat(
+            endpoint, prepared.messages, task.max_tokens, on_chunk=_chunk_teller(run_id, tell), cancel=cancel
+        )
+        after, window = _read_window(pages, before, outcome, cancel)
+    timeline = replace(outcome.timeline, counters=window)
+    reason = why_invalid(outcome.text, outcome.reasoning, outcome.ended, outcome.error)
+    run = Run(
+        id=run_id,
+        task=task.id,
+        task_set=task.set_id,
+        checkpoint=endpoint.checkpoint,
+        practice=endpoint.practice,
+        started_at=started_at,
+        valid=reason is None,
+        invalid_reason=reason,
+        timeline=timeline,
+        speed=speed_of(timeline),
+        check=_check(prepared, outcome.text),
+        output=outcome.text,
+        reasoning=outcome.reasoning,
+        warmup=warmup,
+        trial=trial,
+        evidence=_evidence(task, endpoint, prepared, outcome, version, before, after),
+    )
+    tell(RunFinished(run, number, of))
+    return run
+
+
+def run_trial(
+    task: Task,
+    endpoint: Endpoint,
+    *,
+    runs: int,
+    warmup: int = 1,
+    seed: int | None = None,
+    on_event: OnEvent | None = None,
+    cancel: threading.Event | None = None,
+    run_code: bool = True,
+) -> Trial:
+    """Warm-ups, then measured runs of one task; the summary is over the measured and valid ones.
+
+    Each run has a seed of its own (seed, seed + 1, ... and further ones for the warm-ups), so prompts and pictures
+    differ within a trial and are the same in two trials with the same seed. A cancel or a fault keeps what finished.
+
+    Raises ExerciseError where the first run could not be made at all, and for runs < 1 or warmup < 0 (exit 2).
+    """
+    if runs < 1 or warmup < 0:
+        raise ExerciseError(
+            "A trial needs at least one run", f"asked for {runs} runs and {warmup} warm-ups", "Ask for 1 or more.", 2
+        )
+    cancel = cancel or threading.Event()
+    seed = secrets.randbelow(2**31) if seed is None else seed
+    trial_id = secrets.token_hex(6)
+    plan = [(seed + runs + number, number + 1, warmup, True) for number in range(warmup)]
+    plan += [(seed + number, number + 1, runs, False) for number in range(runs)]
+    finished: list[Run] = []
+    stopped_by: ExerciseError | None = None
+    for run_seed, number, of, is_warmup in plan:
+        if cancel.is_set():
+            break
+        try:
+            run = run_task(
+                task,
+                endpoint,
+                seed=run_seed,
+                warmup=is_warmup,
+                trial=trial_id,
+                on_event=on_event,
+                cancel=cancel,
+                run_code=run_code,
+                number=number,
+                of=of,
+            )
+        except ExerciseError as fault:
+            if not finished:
+                raise
+            stopped_by = fault
+            break
+        finished.append(run)
+    return Trial(trial_id, tuple(finished), summarise(finished), runs, cancel.is_set(), stopped_by)
+
+
+def _chunk_teller(run_id: str, tell: OnEvent) -> Callable[[Chunk, str], None]:
+    canvas, tokens = 0, 0
+    known = True
+
+    def on_chunk(chunk: Chunk, text: str) -> None:
+        nonlocal canvas, tokens, known
+        canvas += 1
+        known = known and chunk.tokens is not None
+        tokens += chunk.tokens or 0
+        tell(ChunkArrived(run_id, canvas, chunk, text, tokens if known else None))
+
+    return on_chunk
+
+
+def _read_window(
+    pages: ServerPages, before: Counters | NotMeasurable, outcome: StreamOutcome, cancel: threading.Event
+) -> tuple[Counters | NotMeasurable, CounterWindow | NotMeasurable]:
+    if outcome.ended != "complete":
+        # An aborted request leaves passes without a commit in the counters.
+        unread = NotMeasurable("the run did not come to its end")
+        return unread, unread
+    if isinstance(before, NotMeasurable):
+        return before, before
+    own = outcome.timeline.completion_tokens
+    after = pages.settled_counters(before, own or 0, cancel)
+    if isinstance(after, NotMeasurable):
+        return after, after
+    return after, counter_window(before, after, own)
+
+
+def _check(prepared: PreparedTask, answer: str) -> Check:
+    try:
+        return prepared.check(answer)
+    except Exception as fault:
+        # Checkers promise not to raise; a finished run is not lost if one breaks that promise.
+        return Check(False, (Fact("was checked", False, f"the checker failed: {fault!r}"),))
+
+
+def _evidence(
+    task: Task,
+    endpoint: Endpoint,
+    prepared: PreparedTask,
+    outcome: StreamOutcome,
+    version: str | None,
+    before: Counters | NotMeasurable,
+    after: Counters | NotMeasurable,
+) -> dict[str, Any]:
+    request = request_body(endpoint.model, (), task.max_tokens)
+    del request["messages"]
+    evidence: dict[str, Any] = {
+        **endpoint.evidence,
+        "model": endpoint.model,
+        "prompt": prepared.prompt_text,
+        "images": [{"sha256": hashlib.sha256(png).hexdigest(), "bytes": len(png)} for png in prepared.images],
+        "seed": prepared.seed,
+        "prepared": dict(prepared.facts),
+        "max_tokens": task.max_tokens,
+        "request": request,
+        "server": {"url": endpoint.public_root, "vllm_version": version, **outcome.server},
+        "finish_reason": outcome.finish_reason,
+        "ended": outcome.ended,
+        "error": outcome.error,
+        "counters": {"before": _reading(before), "after": _reading(after)},
+        "prefix_cache": _prefix_cache(before, after),
+    }
+    cleaned: dict[str, Any] = _without(endpoint.api_key, evidence)
+    return cleaned
+
+
+def _reading(reading: Counters | NotMeasurable) -> dict[str, Any]:
+    return {"reason": reading.reason} if isinstance(reading, NotMeasurable) else dict(reading.to_json())
+
+
+def _prefix_cache(before: Counters | NotMeasurable, after: Counters | NotMeasurable) -> dict[str, Any]:
+    """state: "warm" where a part of the prompt was found in the prefix cache, "cold" where nothing was."""
+    found = (
+        None
+        if isinstance(before, NotMeasurable) or isinstance(after, NotMeasurable)
+        else prefix_cache_hits(before, after)
+    )
+    if found is None:
+        return {"state": "unknown", "queried_tokens": None, "hit_tokens": None}
+    queried, hit = found
+    return {"state": "warm" if hit > 0 else "cold", "queried_tokens": queried, "hit_tokens": hit}
+
+
+def _without(secret: str | None, value: Any) -> Any:
+    """The value with the secret taken out of every text in it: a server may repeat a key in its error message."""
+    if not secret:
+        return value
+    if isinstance(value, str):
+        return value.replace(secret, "[api key]")
+    if isinstance(value, dict):
+        return {key: _without(secret, item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_without(secret, item) for item in value]
+    return value
