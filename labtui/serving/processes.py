@@ -1,0 +1,102 @@
+"""Which processes are ours, proved. Nothing else is ever signalled.
+
+A process belongs to a launch when its environment carries the launch's random mark. vLLM's engine and workers inherit
+it; they rename themselves, so the launch also sets SPT_NOENV, which keeps that renaming off their environment.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import psutil
+
+from labtui.serving.state import ServerState
+
+LAUNCH_MARK = "LABTUI_LAUNCH"
+FOLDER_MARK = "LABTUI_STATE_FOLDER"
+VLLM_TITLE = "VLLM::"
+CREATE_TIME_TOLERANCE_S = 1.0
+
+
+def marks(launch_id: str, folder: Path) -> dict[str, str]:
+    """What the child gets so that it can be recognised later."""
+    return {LAUNCH_MARK: launch_id, FOLDER_MARK: str(folder), "SPT_NOENV": "1"}
+
+
+def leader(state: ServerState) -> psutil.Process | None:
+    """The server's own process: alive, and pid, start time, mark and command line all as recorded. Else None."""
+    if state.pid is None or state.create_time is None:
+        return None
+    try:
+        process = psutil.Process(state.pid)
+        same = (
+            abs(process.create_time() - state.create_time) < CREATE_TIME_TOLERANCE_S
+            and _environment(process).get(LAUNCH_MARK) == state.launch_id
+            and _same_command(process.cmdline(), state.command_line)
+        )
+    except psutil.Error:
+        return None
+    return process if same and is_alive(process) else None
+
+
+def members(launch_id: str) -> list[psutil.Process]:
+    """Every living process that carries the launch's mark: server, engine, workers."""
+    return [process for process in psutil.process_iter() if _mark(process, LAUNCH_MARK) == launch_id]
+
+
+def leftovers(folder: Path) -> list[psutil.Process]:
+    """Every living process that was launched from this state folder, whatever became of its record."""
+    return [process for process in psutil.process_iter() if _mark(process, FOLDER_MARK) == str(folder)]
+
+
+def launch_of(process: psutil.Process) -> str | None:
+    return _mark(process, LAUNCH_MARK)
+
+
+def head_of(found: Iterable[psutil.Process]) -> psutil.Process | None:
+    """The one among them that the others descend from: the leader of their session."""
+    for process in found:
+        with contextlib.suppress(psutil.Error, OSError):
+            if os.getsid(process.pid) == process.pid:
+                return process
+    return None
+
+
+def is_alive(process: psutil.Process) -> bool:
+    """A zombie has died; only its parent has not noticed yet."""
+    try:
+        return process.is_running() and process.status() not in (psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD)
+    except psutil.Error:
+        return False
+
+
+def describe(process: psutil.Process) -> str:
+    """What a person reads: the name that vLLM gave it, or its program."""
+    try:
+        words = process.cmdline()
+        name = words[0] if words and words[0].startswith(VLLM_TITLE) else process.name()
+    except psutil.Error:
+        name = "a process"
+    return f"{name} (pid {process.pid})"
+
+
+def _mark(process: psutil.Process, name: str) -> str | None:
+    try:
+        mark = _environment(process).get(name)
+    except psutil.Error:
+        return None
+    return mark if mark is not None and is_alive(process) else None
+
+
+def _environment(process: psutil.Process) -> Mapping[str, str]:
+    try:
+        return process.environ()
+    except (OSError, ValueError) as error:
+        raise psutil.AccessDenied(process.pid) from error
+
+
+def _same_command(now: list[str], recorded: tuple[str, ...]) -> bool:
+    return tuple(now) == recorded or (bool(now) and now[0].startswith(VLLM_TITLE))

@@ -1,0 +1,387 @@
+"""The life of the one server: start, watch, find again, stop. What it knows lives in the state folder, not in a process,
+so the server outlives the terminal and the next labtui takes over."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from secrets import token_urlsafe
+from typing import TYPE_CHECKING
+
+import platformdirs
+import psutil
+
+from labtui.errors import NO_SERVER, LabError
+from labtui.serving import attaching, processes, watching
+from labtui.serving.log_tail import last_lines
+from labtui.serving.machine import Machine, read_machine
+from labtui.serving.plan import Plan
+from labtui.serving.preflight import blocking, preflight
+from labtui.serving.state import ServerState, StateFile, new_launch_id
+from labtui.serving.status import Status
+from labtui.serving.stopping import GRACE_S, OnProgress, StopReport, stop_processes
+
+if TYPE_CHECKING:
+    from exercises.endpoint import Endpoint
+
+API_KEY_VARIABLE = "LABTUI_API_KEY"
+POLL_S = 0.5
+NEVER_STARTED_AFTER_S = 10.0
+
+
+class Supervisor:
+    """All calls may block for some seconds: make them from a worker. One object serves one thread at a time.
+
+    ready_estimate: seconds that a launch of this plan key took the last time, for those who keep such figures.
+    """
+
+    def __init__(
+        self, state_dir: Path | None = None, *, ready_estimate: Callable[[str], float | None] | None = None
+    ) -> None:
+        self.state_dir = state_dir or Path(platformdirs.user_state_path("labtui")) / "serving"
+        self._file = StateFile(self.state_dir)
+        self._watch = watching.Watch(self._file, ready_estimate or (lambda key: None))
+        self._children: dict[int, subprocess.Popen[bytes]] = {}
+
+    # --- starting
+
+    def start(self, plan: Plan, *, anyway: bool = False, machine: Machine | None = None) -> ServerState:
+        """Start the server and return at once; `wait_ready` or `status` tell how it goes.
+
+        A server of the same plan that runs already is returned as it is. Raises LabError where another one runs, where
+        something of an earlier one is left, or where preflight finds what would stop it (anyway overrides estimates).
+        """
+        with self._file.locked("start it"):
+            state = self._read()
+            if state is not None and state.kind == "launched" and state.ended is None:
+                if self._is_running(state):
+                    if (state.plan_key == plan.key and not plan.port_asked) or state.port == plan.port:
+                        return state
+                    raise _already_running(state)
+                self._forget_children()
+            self._refuse_leftovers()
+            machine = machine or read_machine()
+            problems = blocking(preflight(plan, machine), anyway=anyway)
+            if problems:
+                first = problems[0]
+                more = f" ({len(problems) - 1} more: {', '.join(one.title for one in problems[1:])})"
+                raise LabError(first.title, first.cause + (more if len(problems) > 1 else ""), first.fix)
+            return self._launch(plan, machine)
+
+    def _launch(self, plan: Plan, machine: Machine) -> ServerState:
+        launch_id = new_launch_id()
+        log = self._file.new_log(launch_id)
+        state = ServerState(
+            launch_id=launch_id,
+            kind="launched",
+            url=plan.url,
+            model=plan.served_name,
+            checkpoint=plan.checkpoint.id,
+            practice=plan.checkpoint.practice,
+            started_at=time.time(),
+            api_key=os.environ.get(API_KEY_VARIABLE) or token_urlsafe(32),
+            host=plan.host,
+            port=plan.port,
+            command=tuple(plan.argv),
+            env=dict(plan.env),
+            log_path=str(log),
+            plan_key=plan.key,
+            download_gb=None if plan.env.get("HF_HUB_OFFLINE") else plan.checkpoint.disk_gb,
+            vllm_version=plan.vllm_version,
+            root=plan.checkpoint.model_argument,
+            revision=plan.revision,
+            hardware=hardware(machine),
+        )
+        # Written before the process exists: if we die in between, its mark still finds it.
+        self._file.write(state)
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("LABTUI_")}
+        environment |= plan.env
+        environment |= processes.marks(launch_id, self.state_dir)
+        environment["VLLM_API_KEY"] = state.api_key or ""
+        try:
+            with log.open("ab") as output:
+                child = subprocess.Popen(
+                    plan.argv,
+                    stdin=subprocess.DEVNULL,
+                    stdout=output,
+                    stderr=subprocess.STDOUT,
+                    env=environment,
+                    start_new_session=True,
+                )
+        except OSError as error:
+            self._file.remove()
+            raise LabError(
+                f"{plan.argv[0]} could not be started",
+                error.strerror or str(error),
+                "See `labtui doctor`, which checks the installation.",
+            ) from error
+        self._children[child.pid] = child
+        return self._record_process(state, child.pid)
+
+    def _record_process(self, state: ServerState, pid: int) -> ServerState:
+        try:
+            process = psutil.Process(pid)
+            state = replace(state, pid=pid, create_time=process.create_time(), command_line=tuple(process.cmdline()))
+        except psutil.Error:
+            state = replace(state, pid=pid)
+        self._file.write(state)
+        return state
+
+    def _refuse_leftovers(self) -> None:
+        left = processes.leftovers(self.state_dir)
+        if left:
+            names = ", ".join(processes.describe(one) for one in left)
+            raise LabError(
+                "Something of an earlier server is still running",
+                f"{names}, started by labtui, and its server is gone. It may hold the GPU's memory.",
+                "End it with `labtui serve stop`, then start again.",
+            )
+
+    # --- watching
+
+    def status(self, *, wait_s: float = 2.0) -> Status:
+        """What is true now. wait_s: how long to wait for the answer that makes a warming server ready."""
+        state = self._read()
+        if state is None:
+            return Status("stopped")
+        if state.kind == "attached":
+            return attaching.status_of(state)
+        if state.ended is None and state.pid is None:
+            state = self._adopt(state)
+        if state.ended is None and not self._is_running(state):
+            left = processes.members(state.launch_id)
+            if left:
+                return self._watch.leftover(state, left)
+            state = self._note_death(state)
+        if state.ended is not None:
+            return self._watch.ended(state)
+        return self._watch.running(state, wait_s)
+
+    def wait_ready(
+        self,
+        on_status: Callable[[Status], None] | None = None,
+        cancel: threading.Event | None = None,
+        timeout_s: float | None = None,
+    ) -> Status:
+        """Wait until the server has answered our request, telling on_status twice a second where it stands.
+
+        Returns the last status: "ready", or another one where cancel was set or timeout_s is over (the server goes on).
+        Raises LabError (exit 3) with the named cause where the server is not there or died. A slow start is no failure.
+        """
+        began = time.monotonic()
+        cancel = cancel or threading.Event()
+        while True:
+            status = self.status(wait_s=POLL_S)
+            if on_status is not None:
+                on_status(status)
+            if status.state in ("ready", "foreign"):
+                return status
+            if status.state == "stopped":
+                raise _not_there(status)
+            if timeout_s is not None and time.monotonic() - began >= timeout_s:
+                return status
+            if cancel.wait(POLL_S):
+                return status
+
+    def endpoint(self) -> Endpoint:
+        """Where to send requests. Raises LabError (exit 3) where no server is ready."""
+        from exercises.endpoint import Endpoint
+
+        status = self.status()
+        state = self._read()
+        if state is None or not status.usable:
+            raise _not_there(status)
+        evidence = {
+            "launch": state.launch_id if state.kind == "launched" else None,
+            "attached": state.kind == "attached",
+            "command": list(state.command),
+            "env": dict(state.env),
+            "hardware": list(state.hardware),
+            "model": state.root or state.model,
+            "revision": state.revision,
+            "vllm_version": status.vllm_version,
+            "max_model_len": status.max_model_len,
+            "server_started_at": state.started_at if state.kind == "launched" else None,
+        }
+        return Endpoint(
+            base_url=state.url,
+            api_key=state.api_key,
+            model=state.model,
+            checkpoint=state.checkpoint,
+            practice=state.practice,
+            vllm_version=status.vllm_version,
+            evidence={name: value for name, value in evidence.items() if value not in (None, [], {})},
+        )
+
+    @property
+    def launch(self) -> ServerState | None:
+        """What is recorded of the server, if anything; whether it lives is what `status` says."""
+        return self._read()
+
+    @property
+    def log_path(self) -> Path | None:
+        """The log of the recorded launch, else the newest one that is kept."""
+        state = self._read()
+        if state is not None and state.log_path is not None:
+            return Path(state.log_path)
+        kept = self._file.log_files()
+        return kept[0] if kept else None
+
+    def log_lines(self, count: int = 200) -> list[str]:
+        path = self.log_path
+        return [] if path is None else last_lines(path, count)
+
+    # --- another server
+
+    def attach(self, url: str, api_key: str | None = None) -> ServerState:
+        """Use a server that somebody else started. Our own, by its address, is returned as it is.
+
+        Raises LabError (exit 3) where nothing usable answers there. The key may also come from LABTUI_API_KEY.
+        """
+        url = attaching.normalized(url)
+        with self._file.locked("attach"):
+            state = self._read()
+            if state is not None and state.kind == "launched" and state.ended is None and self._is_running(state):
+                if state.url == url:
+                    return state
+                raise _already_running(state)
+            attached = attaching.look_at(url, api_key or os.environ.get(API_KEY_VARIABLE))
+            self._file.write(attached)
+            return attached
+
+    # --- stopping
+
+    def stop(self, on_progress: OnProgress | None = None, *, grace_s: float = GRACE_S) -> StopReport:
+        """Stop our server and all of it. What is not proved ours is not touched; an attached server is only let go."""
+        with self._file.locked("stop it"):
+            state = self._read()
+            if state is not None and state.kind == "attached":
+                self._file.remove()
+                message = f"{state.url} was not started by labtui: it goes on. labtui no longer uses it."
+                return StopReport("foreign", message)
+            found = [] if state is None else processes.members(state.launch_id)
+            others = [one for one in processes.leftovers(self.state_dir) if one not in found]
+            if not found and not others:
+                self._forget_children()
+                self._file.remove()
+                died = state is not None and state.ended is None
+                message = "The server had ended by itself." if died else "No server of ours is running."
+                return StopReport("nothing", message)
+            reports: list[StopReport] = []
+            if state is not None and found:
+                self._file.write(replace(state, stopping_at=time.time()))
+                reports.append(self._stop(state, found, grace_s, on_progress))
+            for launch_id in {launch for one in others if (launch := processes.launch_of(one)) is not None}:
+                earlier = watching.unrecorded(launch_id)
+                reports.append(self._stop(earlier, processes.members(launch_id), grace_s, on_progress))
+            if all(report.ok for report in reports):
+                self._file.remove()
+            return next((report for report in reports if not report.ok), reports[0])
+
+    def _stop(
+        self, state: ServerState, found: list[psutil.Process], grace_s: float, on_progress: OnProgress | None
+    ) -> StopReport:
+        return stop_processes(
+            state, found, grace_s=grace_s, on_progress=on_progress, reap=lambda: self._exit_code(state.pid)
+        )
+
+    # --- what is recorded
+
+    def _read(self) -> ServerState | None:
+        return self._file.read()
+
+    def _is_running(self, state: ServerState) -> bool:
+        self._exit_code(state.pid)
+        return processes.leader(state) is not None
+
+    def _exit_code(self, pid: int | None) -> int | None:
+        """Collects a child of this very process, so that it is no zombie; None for a server that another started."""
+        child = self._children.get(pid) if pid is not None else None
+        return None if child is None else child.poll()
+
+    def _forget_children(self) -> None:
+        for pid in list(self._children):
+            if self._children[pid].poll() is not None:
+                del self._children[pid]
+
+    def _adopt(self, state: ServerState) -> ServerState:
+        """A starter died between its intent and its record: the mark finds the process, if there is one."""
+        with self._file.try_locked() as free:
+            if not free:
+                return state
+            head = processes.head_of(processes.members(state.launch_id))
+            if head is not None:
+                with contextlib.suppress(psutil.Error):
+                    return self._record_process(state, head.pid)
+            return state
+
+    def _note_death(self, state: ServerState) -> ServerState:
+        if state.pid is None and time.time() - state.started_at < NEVER_STARTED_AFTER_S:
+            return state
+        ended = replace(state, ended="died", ended_at=time.time(), exit_code=self._exit_code(state.pid), api_key=None)
+        with self._file.try_locked() as free:
+            now = self._read() if free else None
+            if now is not None and now.launch_id == state.launch_id and now.ended is None:
+                self._file.write(ended)
+        return ended
+
+
+def hardware(machine: Machine) -> tuple[str, ...]:
+    """What a run should say that it ran on."""
+    if machine.gpus:
+        return tuple(
+            f"{card.name}, {card.total_gib:.1f} GiB, driver {card.driver or 'unknown'}" for card in machine.gpus
+        )
+    total = psutil.virtual_memory().total / 2**30
+    return (f"CPU, {os.cpu_count() or 1} cores, {total:.0f} GiB of memory",)
+
+
+def _already_running(state: ServerState) -> LabError:
+    return LabError(
+        "A server of labtui is already running",
+        f"{state.checkpoint} on {state.url}, pid {state.pid}.",
+        "Use that one, or end it first: labtui serve stop",
+    )
+
+
+def _not_there(status: Status) -> LabError:
+    if status.state == "stopped" and status.causes:
+        first = status.causes[0]
+        return LabError(first.title, f"{first.cause} (line {first.line} of {status.log_path})", first.fix, NO_SERVER)
+    if status.died:
+        last = f" Its last line: {status.last_line}" if status.last_line else ""
+        return LabError(
+            "The server ended by itself",
+            f"{status.message or 'No known cause is in its log.'}{last}",
+            f"Read the log: labtui serve logs ({status.log_path})",
+            NO_SERVER,
+        )
+    if status.state == "stopped":
+        return LabError(
+            "No server is running",
+            "Nothing was started, or it was stopped.",
+            "Start one: labtui serve start --wait",
+            NO_SERVER,
+        )
+    if status.state == "foreign":
+        return LabError(
+            "The server there cannot be used",
+            status.message or "It was not started by labtui, and labtui is not attached to it.",
+            f"Attach to it: labtui serve attach {status.url}",
+            NO_SERVER,
+        )
+    if status.state == "dying":
+        return LabError("The server is going down", status.message, "See it off: labtui serve stop", NO_SERVER)
+    since = "" if status.since_s is None else f" for {status.since_s:.0f} s"
+    return LabError(
+        "The server is not ready yet",
+        f"It is {status.state}{since}: {status.message or status.stage or 'no stage seen yet'}.",
+        "Wait for it: labtui serve start --wait",
+        NO_SERVER,
+    )
