@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from difflib import get_close_matches
+from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, version
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from lessons.faults import Fault
+from lessons.messages import nearest, quoted
 from lessons.reading import Document, ReadingFault, read_document
 from lessons.references import reference_complaints
 from lessons.schema import FORMAT_VERSION, LIST_LIMIT, OLDEST_FORMAT, TABLES, TOP_KEYS, Key, Table
 from lessons.values import complaints
 
-__all__ = ["Fault", "check_document", "check_lesson", "nearest"]
+__all__ = ["Fault", "check_document", "check_lesson"]
+
+# A file with more has been mistaken for a lesson, and naming them all would take minutes.
+FAULTS_NAMED = 1000
 
 
 def check_lesson(path: Path) -> list[Fault]:
@@ -31,18 +35,11 @@ def check_document(document: Document) -> list[Fault]:
         _check_version(document)
     except ReadingFault as error:
         return [error.fault]
-    shape = list(_shape_faults(document))
-    references = [
+    references = (
         Fault(document.path, document.lines.of(*place), message)
         for place, message in reference_complaints(document.data)
-    ]
-    return sorted({*shape, *references})
-
-
-def nearest(name: str, known: Iterable[str]) -> str:
-    """'; did you mean "..."?' or nothing."""
-    match = get_close_matches(name.lower(), list(known), n=1, cutoff=0.6)
-    return f'; did you mean "{match[0]}"?' if match else ""
+    )
+    return sorted({*islice(_shape_faults(document), FAULTS_NAMED), *islice(references, FAULTS_NAMED)})
 
 
 def _check_version(document: Document) -> None:
@@ -51,7 +48,7 @@ def _check_version(document: Document) -> None:
     if "format_version" not in data:
         raise ReadingFault(document.path, 1, f"format_version is missing; write format_version = {FORMAT_VERSION}")
     found = data["format_version"]
-    if isinstance(found, bool) or not isinstance(found, int):
+    if isinstance(found, bool) or not isinstance(found, int) or abs(found) > FORMAT_VERSION + 1000:
         raise ReadingFault(document.path, line, f"format_version must be a whole number, {FORMAT_VERSION} for now")
     here = _installed_release()
     needed = data.get("needs_labtui")
@@ -100,7 +97,7 @@ def _shape_faults(document: Document) -> Iterator[Fault]:
     top_keys = {key.name for key in TOP_KEYS}
     for name in data:
         if name not in tables and name not in top_keys:
-            yield fault(f'unknown key "{name}"{nearest(name, [*tables, *top_keys])}', name)
+            yield fault(f"unknown key {quoted(name)}{nearest(name, [*tables, *top_keys])}", name)
     yield from _entry_faults(document, TOP_KEYS, data, (), "")
     for table in TABLES:
         if table.name not in data:
@@ -128,7 +125,7 @@ def _table_faults(
     known = [key.name for key in table.keys]
     for name in entry:
         if name not in known:
-            message = f'unknown key "{name}" in {table.heading}{nearest(name, known)}'
+            message = f"unknown key {quoted(name)} in {table.heading}{nearest(name, known)}"
             yield Fault(document.path, document.lines.of(*place, name), message)
     yield from _entry_faults(document, table.keys, entry, place, f" in {table.heading}")
 

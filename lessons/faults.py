@@ -3,6 +3,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from lessons.messages import printable
+
 
 @dataclass(frozen=True, slots=True, order=True)
 class Fault:
@@ -13,4 +15,4 @@ class Fault:
     message: str
 
     def __str__(self) -> str:
-        return f"{self.path}:{self.line}: {self.message}"
+        return f"{printable(str(self.path))}:{self.line}: {self.message}"

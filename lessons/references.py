@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from difflib import get_close_matches
 from typing import Any
 
 from lessons.lines import KeyPath
+from lessons.messages import nearest, quoted
 from lessons.schema import TABLES
 from lessons.times import clock
 from lessons.values import seconds_of
@@ -58,11 +58,6 @@ def _strings(value: Any) -> list[tuple[int, str]]:
     return [(position, entry) for position, entry in enumerate(value) if isinstance(entry, str)]
 
 
-def _meant(name: str, known: set[str]) -> str:
-    match = get_close_matches(name, sorted(known), n=1)
-    return f'; did you mean "{match[0]}"?' if match else ""
-
-
 def _id_complaints(data: dict[str, Any]) -> Iterator[Complaint]:
     retired = {entry for _, entry in _strings(data.get("retired"))}
     for table in TABLES:
@@ -74,12 +69,12 @@ def _id_complaints(data: dict[str, Any]) -> Iterator[Complaint]:
             if not isinstance(name, str):
                 continue
             if name in seen:
-                yield (*place, "id"), f'id "{name}" is used twice in {table.heading}'
+                yield (*place, "id"), f"id {quoted(name)} is used twice in {table.heading}"
             seen.add(name)
             if retired & {name, f"{table.step or table.name}/{name}"}:
                 yield (
                     (*place, "id"),
-                    f'id "{name}" is retired: progress of other people refers to it, so take a new one',
+                    f"id {quoted(name)} is retired: progress of other people refers to it, so take a new one",
                 )
 
 
@@ -91,7 +86,10 @@ def _anchor_complaints(data: dict[str, Any]) -> Iterator[Complaint]:
         for place, entry in _entries(data, table.name):
             for position, name in _strings(entry.get("anchors")):
                 if name not in known:
-                    yield (*place, "anchors", position), f'there is no anchor "{name}"{_meant(name, known)}'
+                    yield (
+                        (*place, "anchors", position),
+                        f"there is no anchor {quoted(name)}{nearest(name, sorted(known))}",
+                    )
 
 
 def _time_complaints(data: dict[str, Any]) -> Iterator[Complaint]:
@@ -129,4 +127,7 @@ def _note_complaints(data: dict[str, Any]) -> Iterator[Complaint]:
     for place, entry in _entries(data, "note"):
         about = entry.get("about")
         if isinstance(about, str) and about not in known:
-            yield (*place, "about"), f'about names no step of this lesson: "{about}"{_meant(about, known)}'
+            yield (
+                (*place, "about"),
+                f"about names no step of this lesson: {quoted(about)}{nearest(about, sorted(known))}",
+            )

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
+from lessons.messages import quoted
+
 CLOCK = re.compile(r"(?:(?P<hours>[0-9]{1,4}):)?(?P<minutes>[0-9]{1,5}):(?P<seconds>[0-9]{2}(?:\.[0-9]{1,6})?)")
 YOUTUBE = frozenset({"youtube.com", "www.youtube.com", "m.youtube.com", "music.youtube.com", "youtu.be"})
 
@@ -22,10 +24,10 @@ def parse_clock(text: str) -> float:
     """Seconds of "m:ss" or "h:mm:ss", where seconds may have decimals; minutes may pass 59 only without hours."""
     match = CLOCK.fullmatch(text.strip())
     if match is None:
-        raise ValueError(f'"{text}" is not a time; write minutes and seconds such as "4:15", or "1:02:03"')
+        raise ValueError(f'{quoted(text)} is not a time; write minutes and seconds such as "4:15", or "1:02:03"')
     hours, minutes, seconds = match["hours"], int(match["minutes"]), float(match["seconds"])
     if seconds >= 60 or (hours is not None and minutes >= 60):
-        raise ValueError(f'"{text}" is not a time: minutes and seconds after a colon go up to 59')
+        raise ValueError(f"{quoted(text)} is not a time: minutes and seconds after a colon go up to 59")
     return int(hours or 0) * 3600 + minutes * 60 + seconds
 
 

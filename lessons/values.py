@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 from urllib.parse import urlsplit
 
+from lessons.messages import quoted
 from lessons.schema import LENGTH_LIMITS, LIST_LIMIT, Kind
 from lessons.times import parse_clock
 
@@ -54,7 +55,7 @@ def _list_complaints(kind: Kind, value: Any) -> Iterator[Complaint]:
         if message := check(entry):
             yield position, message
         elif kind != "texts" and entry in seen:
-            yield position, f'names "{entry}" twice'
+            yield position, f"names {quoted(entry)} twice"
         elif isinstance(entry, str):
             seen.add(entry)
 
@@ -83,17 +84,17 @@ def _line(value: Any) -> str:
 def _id(value: Any) -> str:
     if message := _string(value, "id"):
         return message
-    return (
-        "" if KEBAB_CASE.fullmatch(value) else f'"{value}" is no id: a-z, 0-9 and single hyphens between, as in "a-b1"'
-    )
+    if KEBAB_CASE.fullmatch(value):
+        return ""
+    return f'{quoted(value)} is no id: a-z, 0-9 and single hyphens between, as in "a-b1"'
 
 
 def _retired(value: Any) -> str:
     if message := _string(value, "line"):
         return message
-    return (
-        "" if RETIRED_ID.fullmatch(value) else f'"{value}" is neither an id nor a kind and an id, as in "recall/a-b1"'
-    )
+    if RETIRED_ID.fullmatch(value):
+        return ""
+    return f'{quoted(value)} is neither an id nor a kind and an id, as in "recall/a-b1"'
 
 
 def _time(value: Any) -> str:
@@ -113,20 +114,20 @@ def _url(value: Any) -> str:
     except ValueError:
         complete = None
     if not complete or value.split() != [value]:
-        return f'"{value}" is no web address; it starts with https:// or http:// and has no blanks'
+        return f"{quoted(value)} is no web address; it starts with https:// or http:// and has no blanks"
     return ""
 
 
 def _lang(value: Any) -> str:
     if message := _string(value, "lang"):
         return message
-    return "" if LANGUAGE.fullmatch(value) else f'"{value}" is no language tag, such as "en" or "pt-BR"'
+    return "" if LANGUAGE.fullmatch(value) else f'{quoted(value)} is no language tag, such as "en" or "pt-BR"'
 
 
 def _release(value: Any) -> str:
     if message := _string(value, "release"):
         return message
-    return "" if RELEASE.fullmatch(value) else f'"{value}" is no release number, such as "0.3.1"'
+    return "" if RELEASE.fullmatch(value) else f'{quoted(value)} is no release number, such as "0.3.1"'
 
 
 def _count(value: Any) -> str:
