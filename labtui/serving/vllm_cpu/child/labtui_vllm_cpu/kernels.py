@@ -2,8 +2,10 @@
 
 vLLM launches `kernel[grid](...)`; its dispatcher drops the grid and calls these with the launch arguments in the
 order of the Triton kernel. One call here does the work of the whole grid. Tensors are CPU tensors, so `.numpy()` is a
-view and writing to it writes to the tensor. Names: a *row* is a place in the batch, a *slot* is the request's place in
-the persistent state (`slot_of_row[row]`); `query_starts` has one entry more than there are rows.
+view and writing to it writes to the tensor. Keyword arguments keep Triton's names.
+
+Words: a *row* is a place in the batch, a *slot* is the request's place in the persistent state (`slot_of_row[row]`);
+`query_starts` and `logit_starts` have one entry more than there are rows.
 """
 
 from __future__ import annotations
@@ -21,10 +23,6 @@ if TYPE_CHECKING:
 INT32_BYTES = 4
 
 
-def next_power_of_2(number: int) -> int:
-    return 1 << max(0, int(number) - 1).bit_length()
-
-
 def _int32_at(address: int, length: int) -> NDArray[np.int32]:
     """A writable view of memory that a tensor owns; block tables come as addresses."""
     return np.ctypeslib.as_array(ctypes.cast(int(address), ctypes.POINTER(ctypes.c_int32)), (int(length),))
@@ -39,7 +37,7 @@ def apply_writes(
     content_ends: Tensor,  # [writes] where each write's values end in contents
     groups: Tensor | None,  # [writes], with MULTI_GROUP
     *,
-    MULTI_GROUP: bool,  # noqa: N803  (launch arguments keep Triton's names)
+    MULTI_GROUP: bool,
     **_launch: object,
 ) -> None:
     """Copies each write's values to its row from its start column on."""
@@ -100,8 +98,8 @@ def compute_slot_mappings(
     _slot_mappings_stride: int,
     _context_parallel_rank: int,
     *,
-    CP_SIZE: int,  # noqa: N803
-    PAD_ID: int,  # noqa: N803
+    CP_SIZE: int,
+    PAD_ID: int,
     **_launch: object,
 ) -> None:
     if CP_SIZE != 1:
@@ -182,7 +180,7 @@ def combine_sampled_and_draft_tokens(
     logit_starts: Tensor,  # [rows + 1]
     logits_indices: Tensor,  # [logits] out: which tokens get logits
     *,
-    NUM_NEW_SAMPLED_TOKENS: int = 1,  # noqa: N803
+    NUM_NEW_SAMPLED_TOKENS: int = 1,
     **_launch: object,
 ) -> None:
     """Marks the last tokens of each row for logits; past the prompt it fills them with sampled and draft tokens.
@@ -217,9 +215,11 @@ def count_sampled_and_rejected(
 ) -> None:
     """What was not sampled was rejected, but for rows still in the middle of their prompt, where neither counts."""
     sampled, rejected = num_sampled.numpy(), num_rejected.numpy()
-    in_prompt = sequence_lengths.numpy()[: len(sampled)] < prefill_lengths.numpy()[slot_of_row.numpy()]
-    sampled[in_prompt] = 0
-    rejected[:] = np.where(in_prompt, 0, np.diff(logit_starts.numpy()) - sampled)
+    slots = slot_of_row.numpy()
+    rows = len(slots)
+    in_prompt = sequence_lengths.numpy()[:rows] < prefill_lengths.numpy()[slots]
+    sampled[:rows][in_prompt] = 0
+    rejected[:rows] = np.where(in_prompt, 0, np.diff(logit_starts.numpy()[: rows + 1]) - sampled[:rows])
 
 
 def update_after_sampling(
@@ -272,10 +272,11 @@ def expand_rows_to_logits(
     logit_starts: Tensor,  # [rows + 1]
     **_launch: object,
 ) -> None:
-    starts = logit_starts.numpy()
+    slots = slot_of_row.numpy()
+    starts = logit_starts.numpy()[: len(slots) + 1]
     lengths = np.diff(starts)
     total = int(starts[-1])
-    slot_of_logit.numpy()[:total] = np.repeat(slot_of_row.numpy(), lengths)
+    slot_of_logit.numpy()[:total] = np.repeat(slots, lengths)
     place_of_logit.numpy()[:total] = np.arange(total) - np.repeat(starts[:-1], lengths)
 
 

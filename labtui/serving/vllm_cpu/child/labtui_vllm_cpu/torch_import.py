@@ -28,7 +28,7 @@ class Watch:
 
         def exec_and_settle(module: ModuleType) -> None:
             delattr(loader, "exec_module")
-            sys.meta_path.remove(self)  # type: ignore[arg-type]
+            sys.meta_path.remove(self)
             exec_module(module)
             from . import companions
 
