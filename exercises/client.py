@@ -164,7 +164,8 @@ def _expect_stream(request: TimedRequest, endpoint: Endpoint) -> None:
     while isinstance(arrival := request.next(), Received) and len(body) < _LONGEST_ERROR_BODY:
         body += arrival.data
     if head.status != 200:
-        raise _Refused(head.status, _body_message(bytes(body)))
+        message = _body_message(bytes(body))
+        raise _Refused(head.status, message.replace(endpoint.api_key, "[api key]") if endpoint.api_key else message)
     raise ExerciseError(
         "The server does not stream its answers",
         f"{endpoint.public_root} answered with {head.content_type or 'no content type'} instead of text/event-stream",

@@ -103,7 +103,7 @@ def run_task(
         )
         after, window = _read_window(pages, before, outcome, cancel)
     timeline = replace(outcome.timeline, counters=window)
-    reason = why_invalid(outcome.text, outcome.reasoning, outcome.ended, outcome.error)
+    reason = _without(endpoint.api_key, why_invalid(outcome.text, outcome.reasoning, outcome.ended, outcome.error))
     run = Run(
         id=run_id,
         task=task.id,
@@ -115,7 +115,7 @@ def run_task(
         invalid_reason=reason,
         timeline=timeline,
         speed=speed_of(timeline),
-        check=_check(prepared, outcome.text),
+        check=_check(prepared, outcome),
         output=outcome.text,
         reasoning=outcome.reasoning,
         warmup=warmup,
@@ -210,9 +210,11 @@ def _read_window(
     return after, counter_window(before, after, own)
 
 
-def _check(prepared: PreparedTask, answer: str) -> Check:
+def _check(prepared: PreparedTask, outcome: StreamOutcome) -> Check:
+    if outcome.ended != "complete":
+        return Check(False, (Fact("was checked", False, "the answer is not complete"),))
     try:
-        return prepared.check(answer)
+        return prepared.check(outcome.text)
     except Exception as fault:
         # Checkers promise not to raise; a finished run is not lost if one breaks that promise.
         return Check(False, (Fact("was checked", False, f"the checker failed: {fault!r}"),))
