@@ -1,0 +1,150 @@
+"""Everything that an export says, collected once: Markdown and JSON are two renderings of the same artifact."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from exercises.records import Run
+from labtui.artifacts.harness_map import MapRow, harness_map
+from labtui.version import version
+from lessons.model import Anchor, Gate, Lesson, Misconception, RecallItem
+from lessons.times import anchor_url, clock
+from lessons.walk import steps
+from store.moments import now as current_moment
+from store.opening import Store
+from store.progress import GateEvidence, Guess, Note
+from store.recall import Answer, item_hash
+from store.verdicts import Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class SourceCheck:
+    """One row of the source-check table. confidence: the person's note on the anchor, None before there is one."""
+
+    anchor: Anchor
+    timestamp: str
+    url: str
+    confidence: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """changed_since: the item was reworded after it was answered."""
+
+    item: RecallItem
+    answer: Answer | None
+    changed_since: bool
+    due_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class GateStanding:
+    gate: Gate
+    evidence: GateEvidence | None
+
+
+@dataclass(frozen=True, slots=True)
+class Believed:
+    """guess: what the person said before they were told, None where they were not asked yet."""
+
+    misconception: Misconception
+    guess: Guess | None
+
+
+@dataclass(frozen=True, slots=True)
+class StepNote:
+    title: str
+    note: Note
+
+
+@dataclass(frozen=True, slots=True)
+class Artifact:
+    """runs: those of the lesson's tasks and those that the verdict cites, newest first, practice and others together.
+
+    Use practice_runs and other_runs to show them: the two never stand in one table.
+    """
+
+    lesson: Lesson
+    made_at: datetime
+    made_by: str
+    harness_map: tuple[MapRow, ...]
+    source_check: tuple[SourceCheck, ...]
+    verdict: Verdict | None
+    runs: tuple[Run, ...]
+    recall: tuple[Recalled, ...]
+    gates: tuple[GateStanding, ...]
+    misconceptions: tuple[Believed, ...]
+    notes: tuple[StepNote, ...]
+
+    @property
+    def practice_runs(self) -> tuple[Run, ...]:
+        return tuple(run for run in self.runs if run.practice)
+
+    @property
+    def other_runs(self) -> tuple[Run, ...]:
+        return tuple(run for run in self.runs if not run.practice)
+
+    @property
+    def cited_runs(self) -> tuple[Run, ...]:
+        by_id = {run.id: run for run in self.runs}
+        return () if self.verdict is None else tuple(by_id[run_id] for run_id in self.verdict.runs)
+
+    @property
+    def gates_met(self) -> int:
+        return sum(standing.evidence is not None for standing in self.gates)
+
+
+def collect(lesson: Lesson, store: Store, now: datetime | None = None) -> Artifact:
+    """Raises StoreError where the store cannot be read."""
+    verdict = store.verdicts.latest(lesson.id)
+    runs = _runs(lesson, store, verdict)
+    notes = store.progress.notes(lesson.id)
+    evidence = store.progress.gates(lesson.id)
+    guesses = {guess.misconception: guess for guess in store.progress.guess_history(lesson.id)}
+    gates = tuple(GateStanding(gate, evidence.get(gate.id)) for gate in lesson.gates)
+    return Artifact(
+        lesson=lesson,
+        made_at=now or current_moment(),
+        made_by=f"labtui {version()}",
+        harness_map=harness_map(lesson, runs, verdict, sum(gate.evidence is not None for gate in gates), notes),
+        source_check=tuple(_source_check(lesson, anchor, notes) for anchor in lesson.anchors),
+        verdict=verdict,
+        runs=runs,
+        recall=_recall(lesson, store),
+        gates=gates,
+        misconceptions=tuple(Believed(one, guesses.get(one.id)) for one in lesson.misconceptions),
+        notes=tuple(StepNote(step.title, notes[step.id]) for step in steps(lesson) if step.id in notes),
+    )
+
+
+def _runs(lesson: Lesson, store: Store, verdict: Verdict | None) -> tuple[Run, ...]:
+    tasks = dict.fromkeys(task.task for task in lesson.lab_tasks)
+    found = {run.id: run for task in tasks for run in store.runs.list(task=task)}
+    for run_id in () if verdict is None else verdict.runs:
+        found.setdefault(run_id, store.runs.get(run_id))
+    return tuple(sorted(found.values(), key=lambda run: (run.started_at, run.id), reverse=True))
+
+
+def _source_check(lesson: Lesson, anchor: Anchor, notes: dict[str, Note]) -> SourceCheck:
+    note = notes.get(f"anchor/{anchor.id}")
+    return SourceCheck(
+        anchor=anchor,
+        timestamp=clock(anchor.start_s),
+        url=anchor_url(lesson.video.url, anchor.start_s),
+        confidence=None if note is None else note.text,
+    )
+
+
+def _recall(lesson: Lesson, store: Store) -> tuple[Recalled, ...]:
+    answers = store.recall.latest(lesson.id)
+    due = {scheduled.item: scheduled.due_at for scheduled in store.recall.schedule(lesson.id)}
+    return tuple(
+        Recalled(
+            item=item,
+            answer=(answer := answers.get(item.id)),
+            changed_since=answer is not None and answer.item_hash != item_hash(item),
+            due_at=due.get(item.id),
+        )
+        for item in lesson.recall
+    )

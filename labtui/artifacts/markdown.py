@@ -1,0 +1,367 @@
+"""The artifact as one Markdown page, made to be read and to be pasted into a learning app."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+
+from exercises.records import Run
+from exercises.speed import DEFINITIONS, LABELS, speed_lines
+from labtui.artifacts.document import Artifact, Believed, GateStanding, Recalled
+from labtui.artifacts.harness_map import label
+from labtui.artifacts.markdown_text import (
+    cell,
+    code,
+    fenced,
+    item,
+    link,
+    own_cell,
+    plain,
+    quoted,
+    table,
+    without_html,
+)
+from lessons.model import PracticePiece
+
+MARK = "labtui artifact, format 1"
+RUNS_SHOWN = 12
+SPEED_COLUMNS = (
+    "end_to_end_tps",
+    "first_canvas_s",
+    "after_first_canvas_tps",
+    "steps_per_canvas",
+    "canvas_fill",
+    "completion_tokens",
+)
+PRACTICE_NOTE = (
+    "**Practice.** These numbers come from the small practice checkpoint. They show that the harness works and how "
+    "to measure; they say nothing about the model of the lesson and are not to be compared with any claim about it."
+)
+
+
+def to_markdown(artifact: Artifact) -> str:
+    sections = (
+        _title,
+        _rule,
+        _map,
+        _verdict,
+        _runs,
+        _source_check,
+        _misconceptions,
+        _recall,
+        _gates,
+        _studio,
+        _notes,
+        _editor_notes,
+        _sources,
+        _answers,
+        _foot,
+    )
+    blocks = [block for section in sections for block in section(artifact) if block]
+    return "\n\n".join(blocks) + "\n"
+
+
+def _title(artifact: Artifact) -> Iterator[str]:
+    lesson = artifact.lesson
+    yield f"# Agent harness map: {plain(lesson.title)}"
+    yield quoted(lesson.summary)
+    video = lesson.video
+    if video.title:
+        yield f"From the video {link(video.title, video.url)}, {plain(video.channel)}."
+    if artifact.practice_runs:
+        yield PRACTICE_NOTE if not artifact.other_runs else f"{PRACTICE_NOTE} They stand in a table of their own."
+
+
+def _rule(artifact: Artifact) -> Iterator[str]:
+    if artifact.lesson.frame.principle.strip():
+        yield "## The rule behind it"
+        yield quoted(artifact.lesson.frame.principle)
+
+
+def _map(artifact: Artifact) -> Iterator[str]:
+    rows = artifact.harness_map
+    if not rows:
+        return
+    yield "## The map"
+    yield " → ".join(f"**{plain(row.stage)}**" for row in rows)
+    yield table(
+        ("Stage", "In this lab", "Tool boundary", "Proof signal"),
+        [
+            (
+                own_cell(f"**{plain(row.stage)}**"),
+                cell(row.here) if row.stage.casefold() == "intent" else own_cell(plain(row.here)),
+                own_cell(plain(row.boundary)),
+                own_cell(f"○ {plain(row.proof)}" if row.open else f"● {plain(row.proof)}"),
+            )
+            for row in rows
+        ],
+    )
+    yield "● proved · ○ open"
+    for row in rows:
+        if row.note:
+            yield f"My words on **{plain(row.stage)}**:"
+            yield quoted(row.note)
+
+
+def _verdict(artifact: Artifact) -> Iterator[str]:
+    yield "## Verdict"
+    yield quoted(artifact.lesson.frame.lab_question)
+    verdict = artifact.verdict
+    if verdict is None:
+        yield "No verdict was written yet."
+        return
+    yield f"My answer, {_day(verdict.saved_at)}:"
+    yield quoted(verdict.text)
+    if not verdict.runs:
+        yield "It cites no run."
+        return
+    cited = artifact.cited_runs
+    if all(run.practice for run in cited):
+        yield "It rests on **practice** runs alone:"
+    else:
+        yield "It rests on:"
+    yield _list(_headline(run) for run in cited)
+
+
+def _headline(run: Run) -> str:
+    shown = {line.key: line for line in speed_lines(run.speed)}
+    rate = shown["end_to_end_tps"]
+    passed = "answer passed its checks" if run.check.passed else "answer failed a check"
+    state = "" if run.valid else f"; invalid: {plain(run.invalid_reason or '')}"
+    return (
+        f"{code(run.id)} · {plain(run.task)} · {plain(label(run))} · {plain(rate.value)} {plain(rate.label)} · "
+        f"{passed}{state}"
+    )
+
+
+def _runs(artifact: Artifact) -> Iterator[str]:
+    yield "## Runs"
+    if not artifact.runs:
+        yield "Nothing was run yet."
+        return
+    if artifact.other_runs:
+        yield from _run_table(artifact, artifact.other_runs)
+    if artifact.practice_runs:
+        yield "### Practice runs"
+        yield PRACTICE_NOTE
+        yield from _run_table(artifact, artifact.practice_runs)
+    yield "What the numbers mean:"
+    yield _list(f"**{plain(LABELS[key])}**: {plain(DEFINITIONS[key])}" for key in SPEED_COLUMNS)
+    yield from _settings(artifact.runs)
+
+
+def _run_table(artifact: Artifact, runs: tuple[Run, ...]) -> Iterator[str]:
+    cited = {run.id for run in artifact.cited_runs}
+    shown = [run for number, run in enumerate(runs) if number < RUNS_SHOWN or run.id in cited]
+    yield table(
+        ("Run", "Task", "Checkpoint", *(LABELS[key] for key in SPEED_COLUMNS), "Answer"),
+        [_run_row(run, run.id in cited) for run in shown],
+    )
+    left_out = len(runs) - len(shown)
+    if left_out:
+        yield f"{left_out} earlier {'run is' if left_out == 1 else 'runs are'} in the store and in the JSON export."
+
+
+def _run_row(run: Run, cited: bool) -> tuple[str, ...]:
+    values = {line.key: line.value for line in speed_lines(run.speed)}
+    failed = [fact for fact in run.check.facts if not fact.passed]
+    if not run.valid:
+        answer = f"invalid: {plain(run.invalid_reason or '')}"
+    elif failed:
+        answer = "; ".join(f"failed {plain(fact.name)}: {plain(fact.detail)}" for fact in failed)
+    else:
+        answer = "passed" if run.check.passed else "failed"
+    return (
+        own_cell(code(run.id) + (" (cited)" if cited else "")),
+        own_cell(plain(run.task) + (", warm-up" if run.warmup else "")),
+        own_cell(plain(label(run))),
+        *(own_cell(plain(values[key])) for key in SPEED_COLUMNS),
+        own_cell(answer),
+    )
+
+
+def _settings(runs: Iterable[Run]) -> Iterator[str]:
+    names = {"model": "model", "vllm_version": "vLLM", "hardware": "hardware", "command": "command"}
+    seen: dict[str, list[str]] = {}
+    for run in runs:
+        known = [
+            f"{title} {code(_words(run.evidence[name]))}" for name, title in names.items() if run.evidence.get(name)
+        ]
+        if known:
+            seen.setdefault("; ".join([plain(label(run)), *known]), []).append(run.id)
+    if seen:
+        yield "Measured with:"
+        yield _list(f"{setting} ({len(ids)} {'run' if len(ids) == 1 else 'runs'})" for setting, ids in seen.items())
+
+
+def _source_check(artifact: Artifact) -> Iterator[str]:
+    if not artifact.source_check:
+        return
+    yield "## Source check"
+    yield table(
+        ("Timestamp", "Claim", "What the demo proves", "Confidence", "What still needs verification"),
+        [
+            (
+                own_cell(link(row.timestamp, row.url)),
+                own_cell(f"**{plain(row.anchor.title)}**: “{plain(row.anchor.quote)}”"),
+                cell(row.anchor.proves) or "not stated",
+                cell(row.confidence) if row.confidence else "not judged yet",
+                " ".join(
+                    part
+                    for part in (
+                        f"Not proved: {cell(row.anchor.does_not_prove)}" if row.anchor.does_not_prove.strip() else "",
+                        cell(row.anchor.to_verify),
+                    )
+                    if part
+                )
+                or "not stated",
+            )
+            for row in artifact.source_check
+        ],
+    )
+    yield "Claims are the words of the source, unchanged. Nothing in this table was measured here."
+
+
+def _misconceptions(artifact: Artifact) -> Iterator[str]:
+    if artifact.misconceptions:
+        yield "## Misconceptions"
+        yield "\n".join(item(_misconception(believed)) for believed in artifact.misconceptions)
+
+
+def _misconception(believed: Believed) -> str:
+    guess = believed.guess
+    said = "not asked yet"
+    if guess is not None:
+        said = f"before I was told, I said {'true' if guess.believed else 'false'}"
+    reason = f"\n\n{quoted(guess.why)}" if guess is not None and guess.why.strip() else ""
+    claim = f"**{plain(believed.misconception.claim)}** ({said}){reason}"
+    return claim if guess is None else f"{claim}\n\n{without_html(believed.misconception.correction)}"
+
+
+def _recall(artifact: Artifact) -> Iterator[str]:
+    if artifact.recall:
+        yield "## Recall"
+        for recalled in artifact.recall:
+            yield f"**{plain(recalled.item.question)}**"
+            yield from _recalled(recalled)
+
+
+def _recalled(recalled: Recalled) -> Iterator[str]:
+    answer = recalled.answer
+    if answer is None:
+        yield "Not answered yet."
+        return
+    yield quoted(answer.answer) or "(an empty answer)"
+    facts = [f"Answered {_day(answer.answered_at)}", f"graded {answer.grade}" if answer.grade else "not graded yet"]
+    if recalled.due_at is not None:
+        facts.append(f"again on {_day(recalled.due_at)}")
+    if recalled.changed_since:
+        facts.append("the question was reworded since")
+    yield f"{', '.join(facts)}. A good answer says:"
+    yield _list(plain(point) for point in recalled.item.points) or quoted(recalled.item.answer)
+
+
+def _gates(artifact: Artifact) -> Iterator[str]:
+    if artifact.gates:
+        yield "## Gates"
+        yield f"{artifact.gates_met} of {len(artifact.gates)} met. The lesson counts as learned when all are."
+        yield "\n".join(item(_gate(standing)) for standing in artifact.gates)
+
+
+def _gate(standing: GateStanding) -> str:
+    title = f"**{plain(standing.gate.title)}**"
+    if standing.evidence is None:
+        return f"[ ] {title}"
+    return f"[x] {title}, {_day(standing.evidence.saved_at)}\n\n{quoted(standing.evidence.evidence)}"
+
+
+def _studio(artifact: Artifact) -> Iterator[str]:
+    if artifact.lesson.practice:
+        yield "## Practice studio"
+        yield "\n".join(item(_piece(artifact, piece)) for piece in artifact.lesson.practice)
+
+
+def _piece(artifact: Artifact, piece: PracticePiece) -> str:
+    signal = f"**{plain(piece.title)}**. Done when: {without_html(piece.done_signal)}"
+    made = [noted.note for noted in artifact.notes if noted.note.step == f"practice/{piece.id}"]
+    return "\n\n".join([signal, *(f"{_day(note.saved_at)}:\n\n{quoted(note.text)}" for note in made)])
+
+
+def _notes(artifact: Artifact) -> Iterator[str]:
+    lesson = artifact.lesson
+    shown_above = {
+        *(f"card/{card.id}" for card in lesson.cards),
+        *(f"anchor/{anchor.id}" for anchor in lesson.anchors),
+        *(f"practice/{piece.id}" for piece in lesson.practice),
+    }
+    others = [noted for noted in artifact.notes if noted.note.step not in shown_above]
+    if others:
+        yield "## My notes"
+        for noted in others:
+            yield f"**{plain(noted.title)}**, {_day(noted.note.saved_at)}:"
+            yield quoted(noted.note.text)
+
+
+def _editor_notes(artifact: Artifact) -> Iterator[str]:
+    if artifact.lesson.notes:
+        yield "## Editor's notes"
+        yield "\n".join(
+            item(f"{without_html(note.body)}\n\nSource: {plain(note.source)}") for note in artifact.lesson.notes
+        )
+
+
+def _sources(artifact: Artifact) -> Iterator[str]:
+    if artifact.lesson.sources:
+        yield "## Source shelf"
+        yield "\n".join(
+            item(f"{link(source.title, source.url)}{': ' if source.note.strip() else ''}{without_html(source.note)}")
+            for source in artifact.lesson.sources
+        )
+
+
+def _answers(artifact: Artifact) -> Iterator[str]:
+    """What the model answered in the cited runs, or else in the newest valid run of each task."""
+    runs = list(artifact.cited_runs)
+    if not runs:
+        newest = {run.task: run for run in reversed(artifact.runs) if run.valid and not run.warmup}
+        runs = list(newest.values())
+    if not runs:
+        return
+    yield "## Answers of the model"
+    yield "As they came, as text. Do not run what you have not read."
+    for run in runs:
+        yield f"{code(run.id)} · {plain(run.task)} · {plain(label(run))}"
+        prompt = run.evidence.get("prompt")
+        if isinstance(prompt, str) and prompt.strip():
+            yield f"Asked:\n\n{fenced(prompt, 'text')}"
+        yield f"Answered:\n\n{fenced(run.output, 'text')}" if run.output else "The answer is empty."
+        yield _list(
+            f"{'passed' if fact.passed else 'failed'}: {plain(fact.name)}"
+            + (f" ({plain(fact.detail)})" if fact.detail else "")
+            for fact in run.check.facts
+        )
+
+
+def _foot(artifact: Artifact) -> Iterator[str]:
+    lesson = artifact.lesson
+    yield "---"
+    yield (
+        f"Made on {artifact.made_at:%Y-%m-%d %H:%M} UTC by {plain(artifact.made_by)} from lesson {code(lesson.id)}, "
+        f"version {plain(lesson.version)}. {MARK}."
+    )
+
+
+def _list(items: Iterable[str]) -> str:
+    return "\n".join(item(text) for text in items)
+
+
+def _day(moment: datetime) -> str:
+    return f"{moment:%Y-%m-%d}"
+
+
+def _words(value: object) -> str:
+    if isinstance(value, list | tuple):
+        return " ".join(map(str, value))
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {inner}" for key, inner in value.items())
+    return str(value)
