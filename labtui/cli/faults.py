@@ -20,7 +20,9 @@ def exit_code_of(error: BaseException, session: Session) -> int:
         return INTERRUPTED
     if isinstance(error, click.ClickException):
         if session.as_json:
-            session.emit(_as_data("The command line was not understood", error.format_message(), f"{_path(error)} --help", USAGE))
+            session.emit(
+                _as_data("The command line was not understood", error.format_message(), f"{_path(error)} --help", USAGE)
+            )
         error.show()
         return error.exit_code
     if not is_explained(error):

@@ -14,11 +14,10 @@ from labtui.cli.session import Session, json_option, pass_session
 def next_command(session: Session, as_json: bool) -> None:
     """The one thing to do next, and the command for it."""
     from labtui.next_step import next_step
-    from labtui.serving.supervisor import Supervisor
     from labtui.standing import standing_of
 
     standings = [standing_of(lesson, session.store) for lesson in session.lessons()]
-    found = next_step(standings, Supervisor().status().state)
+    found = next_step(standings, session.supervisor().status().state)
     if as_json:
         session.emit(asdict(found))
         return

@@ -5,8 +5,9 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 
-from exercises.records import Run
-from exercises.speed import SpeedLine, format_rate, speed_lines
+from exercises.records import NotMeasurable, Run
+from exercises.speed import DEFINITIONS, LABELS, SpeedLine, format_rate, format_seconds, speed_lines
+from exercises.trial import Spread, Trial
 from labtui.terminal_text import visible, visible_line
 
 PRACTICE_LABEL = "practice checkpoint: a small stand-in, its numbers say nothing about DiffusionGemma"
@@ -49,6 +50,41 @@ def run_lines(run: Run, *, with_output: bool = True) -> Iterator[str]:
         yield "  answer"
         for line in visible(run.output).splitlines() or ["(empty)"]:
             yield f"    {line}"
+
+
+def trial_lines(trial: Trial) -> Iterator[str]:
+    """The runs of a trial and, over the valid measured ones, median and range of every value."""
+    summary = trial.summary
+    rows = [("RUN", "", "END TO END", "CHECK")]
+    for run in trial.runs:
+        state = "not valid" if not run.valid else "passed" if run.check.passed else "failed"
+        rows.append((run.id, "warm-up" if run.warmup else "", end_to_end(run), state))
+    yield from columns(rows)
+    for run in trial.runs:
+        if not run.valid:
+            yield f"  {run.id} is not valid: {visible_line(run.invalid_reason or 'no reason was recorded')}"
+    yield ""
+    if any(run.practice for run in trial.runs):
+        yield PRACTICE_LABEL
+    left_out = f", {summary.invalid} left out as not valid" if summary.invalid else ""
+    yield f"{summary.counted} of {trial.asked} runs count{left_out}; {summary.passed} passed their check"
+    for key, spread in summary.values.items():
+        yield f"  {LABELS[key]:<24}{visible_line(spread_text(key, spread))}"
+        yield from textwrap.wrap(DEFINITIONS[key], 78, initial_indent=" " * 28, subsequent_indent=" " * 28)
+
+
+def spread_text(key: str, spread: Spread | NotMeasurable) -> str:
+    """ "1,060 tok/s, median of 5 (1,048 tok/s to 1,064 tok/s)", or "not measurable: one canvas"."""
+    if isinstance(spread, NotMeasurable):
+        return f"not measurable: {spread.reason}"
+    median, lowest, highest = (_with_unit(key, value) for value in (spread.median, spread.lowest, spread.highest))
+    return f"{median}, median of {spread.n} ({lowest} to {highest})" if spread.n > 1 else f"{median}, one value"
+
+
+def _with_unit(key: str, value: float) -> str:
+    if key.endswith("_tps"):
+        return format_rate(value)
+    return format_seconds(value) if key.endswith("_s") else f"{value:,.3g}"
 
 
 def columns(rows: Iterable[Sequence[str]]) -> Iterator[str]:

@@ -21,7 +21,9 @@ def plan_options(command: F) -> F:
         click.argument("vllm_flags", metavar="[-- VLLM FLAGS...]", nargs=-1, type=click.UNPROCESSED),
         click.option("--expose", is_flag=True, help="Allow --host to be another address than 127.0.0.1."),
         click.option("--host", help="The address to listen on."),
-        click.option("--max-model-len", type=click.IntRange(min=1), metavar="N", help="The longest request, in tokens."),
+        click.option(
+            "--max-model-len", type=click.IntRange(min=1), metavar="N", help="The longest request, in tokens."
+        ),
         click.option("--gpus", type=click.IntRange(min=1), metavar="N", help="How many GPUs share the model."),
         click.option("--port", type=int, metavar="N", help="The port; without it the first free one."),
         click.option("--checkpoint", metavar="C", help="The weights to serve; without it what fits this machine."),
@@ -52,7 +54,7 @@ def make_chosen_plan(session: Session, vram: float | None = None, **choices: Any
 @click.option("--vram", type=click.FloatRange(min=1), metavar="GIB", help="Plan for a card with this much memory.")
 @json_option
 @pass_session
-def plan(session: Session, vram: float | None, as_json: bool, **choices: Any) -> None:
+def plan(session: Session, /, vram: float | None, as_json: bool, **choices: Any) -> None:
     """What would be started: the command, why each flag is there, and whether it fits."""
     made = make_chosen_plan(session, vram, **choices)
     if as_json:

@@ -12,7 +12,9 @@ import click
 
 if TYPE_CHECKING:
     from labtui.configuration import Configuration
+    from labtui.serving.supervisor import Supervisor
     from lessons.model import Lesson
+    from store.errors import StoreError
     from store.opening import Store
 
 
@@ -24,6 +26,7 @@ class Session:
     quiet: bool = False
     store_path: Path | None = None
     _store: Store | None = field(default=None, repr=False)
+    _store_fault: StoreError | None = field(default=None, repr=False)
 
     @cached_property
     def configuration(self) -> Configuration:
@@ -41,6 +44,26 @@ class Session:
             for notice in self._store.notices:
                 self.say(notice)
         return self._store
+
+    def store_if_usable(self) -> Store | None:
+        """For what also works without a store; says once why there is none."""
+        from store.errors import StoreError
+
+        if self._store_fault is not None:
+            return None
+        try:
+            return self.store
+        except StoreError as error:
+            self._store_fault = error
+            self.say(f"Nothing is kept, since the store cannot be used. {error.title}: {error.cause}")
+            return None
+
+    def supervisor(self) -> Supervisor:
+        """The owner of the server's state, with the estimates that the store has."""
+        from labtui.serving.supervisor import Supervisor
+
+        store = self.store_if_usable()
+        return Supervisor(ready_estimate=None if store is None else store.launches.ready_estimate)
 
     @property
     def wanted_store_path(self) -> Path | None:

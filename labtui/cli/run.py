@@ -1,0 +1,150 @@
+"""run: a task on the served model, measured and kept."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from labtui.cli.interrupting import ctrl_c_sets
+from labtui.cli.lazy_group import LabCommand
+from labtui.cli.narration import Working, working
+from labtui.cli.session import Session, json_option, pass_session
+from labtui.errors import DONE, FAILED
+
+if TYPE_CHECKING:
+    from exercises.records import Run
+    from exercises.trial import Trial
+    from labtui.running import LabEvent
+
+ESTIMATED_FROM = 5
+
+
+@click.command(cls=LabCommand)
+@click.argument("task_id", metavar="TASK")
+@click.option("--runs", type=click.IntRange(min=1), default=1, show_default=True, metavar="N", help="Measured runs.")
+@click.option(
+    "--warmup",
+    type=click.IntRange(min=0),
+    metavar="N",
+    help="Runs before them that do not count; without it 1 on a launch that has answered no task yet, else 0.",
+)
+@click.option("--seed", type=int, metavar="N", help="Repeat the prompts and pictures of an earlier seed.")
+@click.option(
+    "--run-code", is_flag=True, help="Allow a task to run the code that the model writes, in a limited child."
+)
+@json_option
+@pass_session
+def run(
+    session: Session, task_id: str, runs: int, warmup: int | None, seed: int | None, run_code: bool, as_json: bool
+) -> int:
+    """Run TASK (coding, vision, ...) on the served model: tokens per second, and whether the answer is right.
+
+    The tasks belong to the checkpoint that is served. Every run is kept as soon as it is finished. Exit 1 where an
+    answer fails its check or a run is not valid. Ctrl-C stops and keeps what is finished.
+    """
+    from labtui.cli.faults import INTERRUPTED
+    from labtui.running import refuse_unknown_task, run_and_keep, task_for, warmups_needed
+
+    refuse_unknown_task(task_id)
+    store = session.store
+    endpoint = session.supervisor().endpoint()
+    task = task_for(endpoint, task_id)
+    earlier = store.runs.list(checkpoint=endpoint.checkpoint, limit=50)
+    if warmup is None:
+        warmup = warmups_needed(endpoint, earlier)
+        if warmup:
+            session.say("One warm-up first: this launch has answered no task yet, and a first answer may be slow.")
+    estimate = _estimate([one for one in earlier if one.task == task.id])
+    cancel = threading.Event()
+    with working(session, f"{task.id} on {endpoint.checkpoint}") as narrator, ctrl_c_sets(cancel):
+        trial = run_and_keep(
+            task,
+            endpoint,
+            store.runs.add,
+            runs=runs,
+            warmup=warmup,
+            seed=seed,
+            run_code=run_code,
+            on_event=_narrating(narrator, estimate),
+            cancel=cancel,
+        )
+    measured = [one for one in trial.runs if not one.warmup]
+    if as_json:
+        session.emit(_as_data(trial, single=runs == 1))
+    else:
+        for line in _lines(trial):
+            click.echo(line)
+    if trial.error is not None:
+        from labtui.cli.faults import show
+
+        show(trial.error, Session(quiet=session.quiet))
+        return trial.error.exit_code
+    if trial.cancelled:
+        session.say("Stopped. What was finished is kept.")
+        return INTERRUPTED
+    return DONE if all(one.valid and one.check.passed for one in measured) else FAILED
+
+
+def _estimate(earlier: list[Run]) -> float | None:
+    """Seconds that such a run takes: the median of the last few that can say so."""
+    import statistics
+
+    walls = [one.speed.wall_s for one in earlier if one.valid and isinstance(one.speed.wall_s, float)]
+    return statistics.median(walls[:ESTIMATED_FROM]) if walls else None
+
+
+def _narrating(narrator: Working, estimate: float | None) -> Callable[[LabEvent], None]:
+    from exercises.running import ChunkArrived, RunStarted, ServerBusy
+    from labtui.cli.run_text import end_to_end
+    from labtui.running import RunKept
+
+    usual = f", usually {estimate:.1f} s" if estimate is not None else ""
+    doing = ""
+
+    def tell(event: LabEvent) -> None:
+        nonlocal doing
+        match event:
+            case RunStarted():
+                doing = f"{'warm-up' if event.warmup else 'run'} {event.number} of {event.of}{usual}"
+                narrator.now(doing)
+            case ServerBusy():
+                narrator.now(f"{doing} · waiting for {event.requests} other requests")
+            case ChunkArrived():
+                tokens = "" if event.completion_tokens is None else f", {event.completion_tokens} tokens"
+                narrator.now(f"{doing} · canvas {event.canvas}{tokens}")
+            case RunKept():
+                kept = event.run
+                state = "not valid" if not kept.valid else "right" if kept.check.passed else "answer fails its check"
+                name = "warm-up" if kept.warmup else "run"
+                narrator.say(f"{name} {kept.id}: {end_to_end(kept)} end to end · {state}")
+
+    return tell
+
+
+def _as_data(trial: Trial, *, single: bool) -> dict[str, Any]:
+    from exercises.run_json import run_to_json
+    from exercises.trial import summary_to_json
+
+    measured = [one for one in trial.runs if not one.warmup]
+    if single and measured:
+        return run_to_json(measured[0])
+    return {
+        "trial": trial.id,
+        "asked": trial.asked,
+        "cancelled": trial.cancelled,
+        "runs": [run_to_json(one) for one in trial.runs],
+        "summary": summary_to_json(trial.summary),
+    }
+
+
+def _lines(trial: Trial) -> Iterator[str]:
+    from labtui.cli.run_text import run_lines, trial_lines
+
+    measured = [one for one in trial.runs if not one.warmup]
+    if trial.asked == 1 and measured:
+        yield from run_lines(measured[0])
+    else:
+        yield from trial_lines(trial)

@@ -1,0 +1,43 @@
+"""The server's state in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from labtui.terminal_text import visible_line
+from lessons.times import clock
+
+if TYPE_CHECKING:
+    from labtui.serving.status import Status
+
+
+def status_line(status: Status) -> str:
+    """One line for a start that goes on: stage, how far, how long such a launch took the last time."""
+    words: list[str] = [status.state]
+    if status.stage:
+        words.append(status.stage)
+    if status.message:
+        words.append(status.message)
+    if status.estimate_s is not None and status.since_s is not None and status.state in ("starting", "warming"):
+        left = status.estimate_s - status.since_s
+        last = clock(status.estimate_s)
+        words.append(f"about {clock(left)} left (last launch {last})" if left > 0 else f"last launch took {last}")
+    return visible_line(" · ".join(words))
+
+
+def status_lines(status: Status) -> Iterator[str]:
+    label = " · practice" if status.practice and status.checkpoint != "practice" else ""
+    checkpoint = f" · {status.checkpoint}{label}" if status.checkpoint else ""
+    since = f" · for {clock(status.since_s)}" if status.since_s is not None else ""
+    ready = f" · ready after {clock(status.ready_after_s)}" if status.ready_after_s is not None else ""
+    yield f"{status_line(status) if status.state != 'ready' else 'ready'}{checkpoint}{since}{ready}"
+    if status.url:
+        yield f"  {status.url}" + (f", pid {status.pid}" if status.pid else "")
+    if status.last_line and status.state != "ready":
+        yield f"  > {visible_line(status.last_line)}"
+    for cause in status.causes:
+        yield f"  {visible_line(cause.title)}: {visible_line(cause.cause)} (line {cause.line})"
+        yield f"  → {visible_line(cause.fix)}"
+    if status.log_path is not None:
+        yield f"  log: {status.log_path}"

@@ -1,0 +1,130 @@
+"""serve attach, status, logs, stop."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from labtui.cli.lazy_group import LabCommand
+from labtui.cli.narration import working
+from labtui.cli.serve_start import record
+from labtui.cli.serve_text import status_lines
+from labtui.cli.session import Session, json_option, pass_session
+from labtui.errors import DONE, FAILED, NO_SERVER, LabError
+from labtui.terminal_text import visible_line
+
+
+@click.command(cls=LabCommand)
+@click.argument("url")
+@click.option(
+    "--key-file", type=click.Path(path_type=Path, exists=True, dir_okay=False), help="A file with the API key."
+)
+@json_option
+@pass_session
+def attach(session: Session, url: str, key_file: Path | None, as_json: bool) -> None:
+    """Use an OpenAI-compatible server that runs already. It is never stopped by labtui.
+
+    The API key comes from --key-file or from the variable LABTUI_API_KEY: a command line can be read by everybody.
+    """
+    from labtui.serving.status import status_to_json
+
+    supervisor = session.supervisor()
+    supervisor.attach(url, key_file.read_text(encoding="utf-8").strip() if key_file else None)
+    status = supervisor.status()
+    if as_json:
+        session.emit(status_to_json(status))
+        return
+    for line in status_lines(status):
+        click.echo(line)
+
+
+@click.command(cls=LabCommand)
+@json_option
+@pass_session
+def status(session: Session, as_json: bool) -> None:
+    """Where the server stands. Exit 0 in every state; labtui run says with exit 3 that it is not ready."""
+    from labtui.serving.status import status_to_json
+
+    supervisor = session.supervisor()
+    seen = supervisor.status()
+    record(session, supervisor)
+    if as_json:
+        session.emit(status_to_json(seen))
+        return
+    for line in status_lines(seen):
+        click.echo(line)
+
+
+@click.command(cls=LabCommand)
+@click.option("-f", "--follow", is_flag=True, help="Go on as lines come, until Ctrl-C or until the server has ended.")
+@click.option("-n", "--lines", "count", type=click.IntRange(min=0), default=200, show_default=True, metavar="N")
+@pass_session
+def logs(session: Session, follow: bool, count: int) -> int:
+    """The last lines of the server's log, made safe to print."""
+    from labtui.serving.supervisor import Supervisor
+
+    supervisor = Supervisor()
+    path = supervisor.log_path
+    if path is None:
+        raise LabError("There is no log", "no server was started here", "Start one: labtui serve start", NO_SERVER)
+    session.say(f"{path}")
+    if not follow:
+        for line in supervisor.log_lines(count):
+            click.echo(line)
+        return DONE
+    _follow(session, supervisor, path, count)
+    return DONE
+
+
+def _follow(session: Session, supervisor: Any, path: Path, count: int) -> None:
+    import time
+
+    from labtui.serving.log_tail import LogFollower
+
+    follower = LogFollower(path)
+    follower.poll()
+    for line in list(follower.lines)[-count:] if count else []:
+        click.echo(line)
+    try:
+        while True:
+            arrived = follower.poll()
+            for line in arrived:
+                click.echo(line)
+            if not arrived:
+                launch = supervisor.launch
+                if launch is None or launch.ended is not None or supervisor.status(wait_s=0).state == "stopped":
+                    session.say("The server has ended.")
+                    return
+                time.sleep(0.5)
+    except KeyboardInterrupt:
+        session.say("")
+
+
+@click.command(cls=LabCommand)
+@json_option
+@pass_session
+def stop(session: Session, as_json: bool) -> int:
+    """End the server that labtui started, and look that nothing of it is left. Others are never signalled."""
+    from dataclasses import asdict
+
+    from labtui.launch_record import record_stop
+    from store.errors import StoreError
+
+    supervisor = session.supervisor()
+    record(session, supervisor)
+    launch = supervisor.launch
+    with working(session, "stopping the server") as narrator:
+        report = supervisor.stop(lambda text: narrator.now(visible_line(text)))
+    store = session.store_if_usable()
+    if store is not None and report.outcome == "stopped":
+        try:
+            record_stop(store, launch)
+        except StoreError as error:
+            session.say(f"The end was not written down. {error.title}: {error.cause}")
+    if as_json:
+        session.emit(asdict(report))
+    else:
+        click.echo(visible_line(report.message))
+    return DONE if report.ok else FAILED

@@ -1,0 +1,120 @@
+"""Running a task on the served model and keeping what comes out: the one path of the commands and the screens."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from exercises.endpoint import Endpoint
+from exercises.records import Run
+from exercises.run_json import run_to_json
+from exercises.running import Event, RunFinished, run_trial
+from exercises.tasks import Task, find_task, task_set_for
+from exercises.trial import Trial
+from labtui.errors import NO_STORE, USAGE, LabError, is_explained
+
+
+@dataclass(frozen=True, slots=True)
+class RunKept:
+    """The run is in the store: from now on it survives everything that happens to this process."""
+
+    run: Run
+
+
+LabEvent = Event | RunKept
+Keep = Callable[[Run], Run]
+
+
+def task_for(endpoint: Endpoint, task_id: str) -> Task:
+    """The task of that name in the set that belongs to the served checkpoint. Raises ExerciseError (exit 2)."""
+    return find_task(task_id, task_set_for(endpoint.checkpoint, endpoint.practice))
+
+
+def refuse_unknown_task(task_id: str) -> None:
+    """Raises ExerciseError (exit 2) with the nearest name where no set has that task: known without a server."""
+    sets = [task_set_for("practice", True), task_set_for("", False)]
+    if not any(task.id == task_id for one in sets for task in one.tasks):
+        find_task(task_id, max(sets, key=lambda one: len(one.tasks)))
+
+
+def warmups_needed(endpoint: Endpoint, kept: Sequence[Run]) -> int:
+    """1 until this launch has answered a task, since its first answers may be slow; then 0.
+
+    kept: runs of the store. A server that was attached to has no launch and counts as never warmed up.
+    """
+    launch = endpoint.evidence.get("launch")
+    answered = launch is not None and any(run.valid and run.evidence.get("launch") == launch for run in kept)
+    return 0 if answered else 1
+
+
+def run_and_keep(
+    task: Task,
+    endpoint: Endpoint,
+    keep: Keep,
+    *,
+    runs: int = 1,
+    warmup: int = 0,
+    seed: int | None = None,
+    run_code: bool = False,
+    on_event: Callable[[LabEvent], None] | None = None,
+    cancel: threading.Event | None = None,
+) -> Trial:
+    """Warm-ups, then measured runs; each is kept as soon as it is finished, and RunKept says so.
+
+    Blocks: call it in a worker thread. Events come in that thread. keep: puts a run into the store, as store.runs.add.
+    run_code: the person said that code in an answer may run, in a limited child process (Task.runs_code).
+
+    Raises ExerciseError where nothing was answered; LabError (exit 2) for a task that runs code nobody allowed;
+    LabError (exit 4) where a run could not be kept: it is then in a file that the error names.
+    """
+    if task.runs_code and not run_code:
+        raise LabError(
+            f"The task {task.id} runs code that the model writes",
+            "its answer is checked by running it in a limited child process: no network, no files, little time",
+            "If you want that, say so: --run-code",
+            USAGE,
+        )
+    tell = on_event or (lambda event: None)
+
+    def kept_at_once(event: Event) -> None:
+        tell(event)
+        if isinstance(event, RunFinished):
+            tell(RunKept(_keep_or_rescue(event.run, keep)))
+
+    return run_trial(
+        task,
+        endpoint,
+        runs=runs,
+        warmup=warmup,
+        seed=seed,
+        on_event=kept_at_once,
+        cancel=cancel,
+        run_code=run_code,
+    )
+
+
+def _keep_or_rescue(run: Run, keep: Keep) -> Run:
+    try:
+        return keep(run)
+    except Exception as error:
+        place = _rescue(run)
+        where = f"The run is in {place}: labtui measure shows it. " if place else ""
+        title, cause, fix = (
+            (error.title, error.cause, error.fix) if is_explained(error) else ("a fault", str(error), "")
+        )
+        raise LabError(f"The run was not kept: {title}", cause, f"{where}{fix}", NO_STORE) from error
+
+
+def _rescue(run: Run) -> Path | None:
+    import platformdirs
+
+    path = Path(platformdirs.user_state_path("labtui")) / "not-kept" / f"run-{run.id}.json"
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(run_to_json(run)), encoding="utf-8")
+    except OSError:
+        return None
+    return path
