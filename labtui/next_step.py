@@ -98,7 +98,9 @@ def _first_undone_from_position(standing: Standing) -> Step:
 
 def _read(standing: Standing, step: Step) -> NextStep:
     lesson = standing.lesson
-    started = f"{standing.cards_done} of {standing.cards} cards done." if standing.started else lesson.summary
+    started = (
+        f"{standing.cards_done} of {standing.cards} cards done." if standing.started else _one_line(lesson.summary)
+    )
     title = f"Go on: {step.title}" if standing.started else f"Begin: {lesson.title}"
     return NextStep("read", title, started, _study(lesson), lesson.id, step.id)
 
@@ -126,9 +128,18 @@ def _lab(standing: Standing, missing: Sequence[LabTask], server: str) -> NextSte
 def _verdict(standing: Standing) -> NextStep:
     lesson = standing.lesson
     return NextStep(
-        "verdict", "Write your verdict", lesson.frame.lab_question, f"labtui verdict {lesson.id}", lesson.id, "verdict"
+        "verdict",
+        "Write your verdict",
+        _one_line(lesson.frame.lab_question),
+        f"labtui verdict {lesson.id}",
+        lesson.id,
+        "verdict",
     )
 
 
 def _study(lesson: Lesson) -> str:
     return f"labtui study {lesson.id} --plain"
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())

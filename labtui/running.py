@@ -40,6 +40,17 @@ def refuse_unknown_task(task_id: str) -> None:
         find_task(task_id, max(sets, key=lambda one: len(one.tasks)))
 
 
+def refuse_unallowed_code(task: Task, run_code: bool) -> None:
+    """Raises LabError (exit 2) where checking the task would run code that nobody allowed."""
+    if task.runs_code and not run_code:
+        raise LabError(
+            f"The task {task.id} runs code that the model writes",
+            "its answer is checked by running it in a limited child process: no network, no files, little time",
+            "If you want that, say so: --run-code",
+            USAGE,
+        )
+
+
 def warmups_needed(endpoint: Endpoint, kept: Sequence[Run]) -> int:
     """1 until this launch has answered a task, since its first answers may be slow; then 0.
 
@@ -70,13 +81,7 @@ def run_and_keep(
     Raises ExerciseError where nothing was answered; LabError (exit 2) for a task that runs code nobody allowed;
     LabError (exit 4) where a run could not be kept: it is then in a file that the error names.
     """
-    if task.runs_code and not run_code:
-        raise LabError(
-            f"The task {task.id} runs code that the model writes",
-            "its answer is checked by running it in a limited child process: no network, no files, little time",
-            "If you want that, say so: --run-code",
-            USAGE,
-        )
+    refuse_unallowed_code(task, run_code)
     tell = on_event or (lambda event: None)
 
     def kept_at_once(event: Event) -> None:

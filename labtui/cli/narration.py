@@ -20,15 +20,15 @@ QUIET_BEAT_S = 15.0
 
 
 class Working(Protocol):
-    def now(self, text: str) -> None:
-        """What is being done at this moment. Elapsed time is added."""
+    def now(self, step: str, detail: str = "") -> None:
+        """What is being done at this moment; elapsed time is added. detail: what changes often, for terminals only."""
 
     def say(self, text: str) -> None:
         """A line that stays."""
 
 
 class _Silent:
-    def now(self, text: str) -> None: ...
+    def now(self, step: str, detail: str = "") -> None: ...
 
     def say(self, text: str) -> None: ...
 
@@ -41,11 +41,11 @@ class _Lines:
         self.last = ""
         self.last_at = self.began
 
-    def now(self, text: str) -> None:
+    def now(self, step: str, detail: str = "") -> None:
         at = time.monotonic()
-        if text != self.last or at - self.last_at >= QUIET_BEAT_S:
-            click.echo(f"{text} ({clock(at - self.began)})", err=True)
-            self.last, self.last_at = text, at
+        if step != self.last or at - self.last_at >= QUIET_BEAT_S:
+            click.echo(f"{step}{detail} ({clock(at - self.began)})", err=True)
+            self.last, self.last_at = step, at
 
     def say(self, text: str) -> None:
         click.echo(text, err=True)
@@ -56,10 +56,10 @@ class _Live:
         self.progress = progress
         self.task = task
 
-    def now(self, text: str) -> None:
+    def now(self, step: str, detail: str = "") -> None:
         from rich.text import Text
 
-        self.progress.update(self.task, description=Text(text).markup)
+        self.progress.update(self.task, description=Text(step + detail).markup)
 
     def say(self, text: str) -> None:
         self.progress.console.print(text, markup=False, highlight=False, soft_wrap=True)

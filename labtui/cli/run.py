@@ -46,12 +46,13 @@ def run(
     answer fails its check or a run is not valid. Ctrl-C stops and keeps what is finished.
     """
     from labtui.cli.faults import INTERRUPTED
-    from labtui.running import refuse_unknown_task, run_and_keep, task_for, warmups_needed
+    from labtui.running import refuse_unallowed_code, refuse_unknown_task, run_and_keep, task_for, warmups_needed
 
     refuse_unknown_task(task_id)
     store = session.store
     endpoint = session.supervisor().endpoint()
     task = task_for(endpoint, task_id)
+    refuse_unallowed_code(task, run_code)
     earlier = store.runs.list(checkpoint=endpoint.checkpoint, limit=50)
     if warmup is None:
         warmup = warmups_needed(endpoint, earlier)
@@ -111,10 +112,10 @@ def _narrating(narrator: Working, estimate: float | None) -> Callable[[LabEvent]
                 doing = f"{'warm-up' if event.warmup else 'run'} {event.number} of {event.of}{usual}"
                 narrator.now(doing)
             case ServerBusy():
-                narrator.now(f"{doing} · waiting for {event.requests} other requests")
+                narrator.now(f"{doing} · waiting for other requests", f": {event.requests}")
             case ChunkArrived():
                 tokens = "" if event.completion_tokens is None else f", {event.completion_tokens} tokens"
-                narrator.now(f"{doing} · canvas {event.canvas}{tokens}")
+                narrator.now(doing, f" · canvas {event.canvas}{tokens}")
             case RunKept():
                 kept = event.run
                 state = "not valid" if not kept.valid else "right" if kept.check.passed else "answer fails its check"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
 
 from exercises.records import NotMeasurable, Run
 from exercises.speed import DEFINITIONS, LABELS, SpeedLine, format_rate, format_seconds, speed_lines
@@ -31,6 +32,11 @@ def number_lines(run: Run) -> Iterator[str]:
         yield from textwrap.wrap(line.definition, 78, initial_indent=" " * 28, subsequent_indent=" " * 28)
 
 
+def local_time(moment: str) -> str:
+    """2026-11-30 22:15 on the person's clock, of a time as a run keeps it."""
+    return f"{datetime.fromisoformat(moment).astimezone():%Y-%m-%d %H:%M:%S}"
+
+
 def check_lines(run: Run) -> Iterator[str]:
     yield f"  check {'passed' if run.check.passed else 'FAILED'}"
     for fact in run.check.facts:
@@ -39,7 +45,7 @@ def check_lines(run: Run) -> Iterator[str]:
 
 
 def run_lines(run: Run, *, with_output: bool = True) -> Iterator[str]:
-    yield f"{run.task} · {label_of(run)} · run {run.id} · {run.started_at}"
+    yield f"{run.task} · {label_of(run)} · run {run.id} · {local_time(run.started_at)}"
     if run.practice:
         yield f"  {PRACTICE_LABEL}"
     if not run.valid:

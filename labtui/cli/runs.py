@@ -39,11 +39,11 @@ def runs_command(session: Session, task: str | None, limit: int, as_json: bool) 
 
 
 def _row(run: Run) -> tuple[str, ...]:
-    from labtui.cli.run_text import end_to_end, label_of
+    from labtui.cli.run_text import end_to_end, label_of, local_time
 
     state = "not valid" if not run.valid else "passed" if run.check.passed else "failed"
     task = f"{run.task} (warm-up)" if run.warmup else run.task
-    return run.id, run.started_at[:19], task, label_of(run), end_to_end(run), state
+    return run.id, local_time(run.started_at), task, label_of(run), end_to_end(run), state
 
 
 @click.command(cls=LabCommand)
@@ -79,7 +79,6 @@ def show(session: Session, run_id: str, recompute: bool, as_json: bool) -> int:
 
 def _recompute_differences(run: Run) -> list[dict[str, Any]]:
     from exercises.run_json import recompute
-
     from exercises.speed import speed_to_json
 
     stored, again = speed_to_json(run.speed), speed_to_json(recompute(run).speed)
