@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -43,8 +44,7 @@ class _Evidence:
 
     @property
     def command(self) -> str | None:
-        commands = (run.evidence.get("command") for run in self.runs)
-        return next((_as_line(command) for command in commands if command), None)
+        return next((command for run in self.runs if (command := command_line(run))), None)
 
 
 def harness_map(
@@ -60,6 +60,22 @@ def label(run: Run) -> str:
     if not run.practice:
         return run.checkpoint
     return PRACTICE_LABEL if run.checkpoint == PRACTICE_LABEL else f"{PRACTICE_LABEL} ({run.checkpoint})"
+
+
+def vllm_version(run: Run) -> str | None:
+    server = run.evidence.get("server")
+    version = server.get("vllm_version") if isinstance(server, Mapping) else None
+    return None if version is None else str(version)
+
+
+def command_line(run: Run) -> str | None:
+    """The command that started the server, as a person would type it; None where it was not recorded."""
+    command = run.evidence.get("command")
+    if isinstance(command, str):
+        return command or None
+    if isinstance(command, Sequence) and command:
+        return shlex.join(map(str, command))
+    return None
 
 
 def _row(card: Card, evidence: _Evidence, note: Note | None) -> MapRow:
@@ -85,14 +101,14 @@ def _intent(evidence: _Evidence) -> _Described:
 
 def _model(evidence: _Evidence) -> _Described:
     counted = evidence.counted
-    names = _unique(label(run) for run in evidence.runs)
-    versions = _unique(str(run.evidence["vllm_version"]) for run in evidence.runs if run.evidence.get("vllm_version"))
-    served = f" on vLLM {', '.join(versions)}" if versions else ""
+    served = _unique(
+        label(run) + (f" on vLLM {version}" if (version := vllm_version(run)) else "") for run in evidence.runs
+    )
     limit = "One checkpoint at a time, at the precision named with each run."
     if any(run.practice for run in evidence.runs):
         limit += " Practice numbers say nothing about the model that the lesson is about."
     return (
-        ", ".join(names) + served if names else "No model was run yet",
+        "; ".join(served) or "No model was run yet",
         limit,
         "; ".join(f"{label_}: {_count(number, 'valid run')}" for label_, number in _per_label(counted))
         or "Open: no valid run yet",
@@ -178,11 +194,3 @@ def _unique(texts: Iterable[str]) -> list[str]:
 
 def _count(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
-
-
-def _as_line(command: object) -> str:
-    if isinstance(command, str):
-        return command
-    if isinstance(command, Sequence):
-        return " ".join(map(str, command))
-    return str(command)

@@ -8,7 +8,7 @@ from datetime import datetime
 from exercises.records import Run
 from exercises.speed import DEFINITIONS, LABELS, speed_lines
 from labtui.artifacts.document import Artifact, Believed, GateStanding, Recalled
-from labtui.artifacts.harness_map import label
+from labtui.artifacts.harness_map import command_line, label, vllm_version
 from labtui.artifacts.markdown_text import (
     cell,
     code,
@@ -181,12 +181,16 @@ def _run_row(run: Run, cited: bool) -> tuple[str, ...]:
 
 
 def _settings(runs: Iterable[Run]) -> Iterator[str]:
-    names = {"model": "model", "vllm_version": "vLLM", "hardware": "hardware", "command": "command"}
     seen: dict[str, list[str]] = {}
     for run in runs:
-        known = [
-            f"{title} {code(_words(run.evidence[name]))}" for name, title in names.items() if run.evidence.get(name)
-        ]
+        facts = {
+            "model": run.evidence.get("model"),
+            "revision": run.evidence.get("revision"),
+            "vLLM": vllm_version(run),
+            "hardware": run.evidence.get("hardware"),
+            "command": command_line(run),
+        }
+        known = [f"{name} {code(_words(fact))}" for name, fact in facts.items() if fact]
         if known:
             seen.setdefault("; ".join([plain(label(run)), *known]), []).append(run.id)
     if seen:
