@@ -40,7 +40,8 @@ from labtui.widgets.textual_quirks import (
 from labtui.widgets.themes import THEME_VARIABLES, THEMES
 
 if TYPE_CHECKING:
-    from labtui.serving.supervisor import Status, Supervisor
+    from labtui.serving.status import Status
+    from labtui.serving.supervisor import Supervisor
     from lessons.model import Lesson
 
 APP_COMMANDS = (
@@ -263,6 +264,11 @@ class LabApp(App[None]):
         if self._driver is not None:
             self._driver.write(clipboard_sequence(text, os.environ))
         return copied_file(text)
+
+    def copied(self, text: str) -> str:
+        """Copy, and say where it went."""
+        path = self.copy(text)
+        return "Copied." if path is None else f"Copied; also in {path}"
 
     def copy_to_clipboard(self, text: str) -> None:
         self.copy(text)

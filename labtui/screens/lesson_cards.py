@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from textual.app import ComposeResult
 from textual.containers import Horizontal, VerticalGroup
+from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Markdown, Static
 
@@ -49,18 +50,21 @@ SECTIONS = {
 }
 
 
+BOX_TITLES = {"gate": "Your evidence", "practice": "What came out of it", "card": "Your harness map at this stage"}
+
+
 @dataclass(frozen=True, slots=True)
 class Kept:
     """What the store knows about the person's answers on one card.
 
     believed, why: the guess about a misconception; believed is None before it was asked.
-    evidence: what was saved at a gate. draft: a half-typed text.
+    text, when: what was saved here, evidence at a gate and a note elsewhere. draft: a half-typed text.
     """
 
     believed: bool | None = None
     why: str = ""
-    evidence: str | None = None
-    evidence_when: str = ""
+    text: str | None = None
+    when: str = ""
     draft: str | None = None
 
 
@@ -92,10 +96,10 @@ class Pair(Horizontal):
 
     def __init__(self, name: str, text: str) -> None:
         super().__init__(classes="pair")
-        self._name, self._text = name, text
+        self._label, self._text = name, text
 
     def compose(self) -> ComposeResult:
-        yield Static(self._name, classes="pair-name", markup=False)
+        yield Static(self._label, classes="pair-name", markup=False)
         yield Prose(self._text, classes="pair-text")
 
 
@@ -103,8 +107,11 @@ class Diagram(Static):
     """Intent ─ [MODEL] ─ Harness: the stage of this card stands in brackets."""
 
     def __init__(self, stages: tuple[str, ...], present: str | None) -> None:
-        words = [f"[{visible(stage).upper()}]" if stage == present else visible(stage) for stage in stages]
-        super().__init__(" ─ ".join(words), classes="diagram", markup=False)
+        words = [
+            Content.styled(f"[{visible(stage).upper()}]", "bold $accent") if stage == present else visible(stage)
+            for stage in stages
+        ]
+        super().__init__(Content(" ─ ").join(words), classes="diagram")
 
 
 class AnswerBox(VerticalGroup):
@@ -121,21 +128,19 @@ class AnswerBox(VerticalGroup):
         yield writing
 
 
-def evidence_key(lesson: Lesson, gate_id: str) -> str:
-    return f"gate/{lesson.id}/{gate_id}"
-
-
-def why_key(lesson: Lesson, misconception_id: str) -> str:
-    return f"why/{lesson.id}/{misconception_id}"
-
-
-def draft_key(lesson: Lesson, step: Step) -> str | None:
+def draft_key(lesson: Lesson, step: Step, asked: bool = False) -> str:
+    """Under which a half-typed text of a card is kept. asked: the misconception has still to be guessed."""
     part = step.id.partition("/")[2]
     if step.kind == "gate":
-        return evidence_key(lesson, part)
-    if step.kind == "misconception":
-        return why_key(lesson, part)
-    return None
+        return f"gate/{lesson.id}/{part}"
+    if asked:
+        return f"why/{lesson.id}/{part}"
+    return f"note/{lesson.id}/{step.id}"
+
+
+def is_asked(step: Step, kept: Kept) -> bool:
+    """Whether the card asks before it tells, and has not been answered."""
+    return step.kind == "misconception" and kept.believed is None
 
 
 def anchors_of(lesson: Lesson, step: Step) -> tuple[Anchor, ...]:
@@ -155,6 +160,8 @@ def anchors_of(lesson: Lesson, step: Step) -> tuple[Anchor, ...]:
 
 def opens_at(lesson: Lesson, step: Step) -> tuple[str, str] | None:
     """(address, clock) of the second that a card is about."""
+    if not lesson.video.url:
+        return None
     part = step.id.partition("/")[2]
     start = next((point.start_s for point in lesson.deep_points if step.kind == "deep" and point.id == part), None)
     if start is None:
@@ -175,8 +182,19 @@ def stage_of(lesson: Lesson, step: Step) -> str | None:
     return None
 
 
-def card_widgets(lesson: Lesson, step: Step, kept: Kept) -> list[Widget]:
-    return [*_card(lesson, step, kept), *_notes(lesson, step)]
+def card_widgets(lesson: Lesson, step: Step, kept: Kept, writing: bool = False) -> list[Widget]:
+    """writing: with an empty place to write in, where the card has none of its own."""
+    return [*_card(lesson, step, kept), *_notes(lesson, step), *answer_box(lesson, step, kept, writing)]
+
+
+def answer_box(lesson: Lesson, step: Step, kept: Kept, writing: bool) -> Iterator[Widget]:
+    asked = is_asked(step, kept)
+    own_box = asked or step.kind in ("gate", "practice")
+    if own_box or writing or kept.text is not None or kept.draft is not None:
+        title = "Why do you think so? (may stay empty)" if asked else BOX_TITLES.get(step.kind, "Your note")
+        text = kept.draft if kept.draft is not None else kept.text or ""
+        state = "draft, not saved" if kept.draft is not None else kept.when
+        yield AnswerBox(title, draft_key(lesson, step, asked), text, state)
 
 
 def _notes(lesson: Lesson, step: Step) -> Iterator[Widget]:
@@ -198,9 +216,9 @@ def _card(lesson: Lesson, step: Step, kept: Kept) -> Iterator[Widget]:
         case "deep":
             point = _part(lesson.deep_points, part)
             yield Heading(point.title, clock(point.start_s))
-            yield Quote(point.quote)
+            yield from _quote(point.quote)
             yield Prose(point.body)
-            yield Pair("Your task", point.task)
+            yield from _pair("Your task", point.task)
         case "anchor":
             yield from _anchor(_part(lesson.anchors, part))
             yield Diagram(stages, stage_of(lesson, step))
@@ -217,7 +235,7 @@ def _card(lesson: Lesson, step: Step, kept: Kept) -> Iterator[Widget]:
             piece = _part(lesson.practice, part)
             yield Heading(piece.title)
             yield Prose(piece.body)
-            yield Pair("Done when", piece.done_signal)
+            yield from _pair("Done when", piece.done_signal)
         case "lab":
             task = _part(lesson.lab_tasks, part)
             yield Heading(task.title)
@@ -233,9 +251,6 @@ def _card(lesson: Lesson, step: Step, kept: Kept) -> Iterator[Widget]:
             gate = _part(lesson.gates, part)
             yield Heading(gate.title)
             yield Prose(gate.body)
-            text = kept.draft if kept.draft is not None else kept.evidence or ""
-            state = "draft, not saved" if kept.draft is not None else kept.evidence_when
-            yield AnswerBox("Your evidence", evidence_key(lesson, part), text, state)
 
 
 def _frame(lesson: Lesson) -> Iterator[Widget]:
@@ -244,34 +259,47 @@ def _frame(lesson: Lesson) -> Iterator[Widget]:
     about = [video.channel] if video.channel else []
     if video.transcript_words:
         about.append(f"{video.transcript_words:,} words of transcript")
-    about.append(f"about {lesson.minutes} minutes")
+    if lesson.minutes:
+        about.append(f"about {lesson.minutes} minutes")
     yield Static(visible(" · ".join(about)), classes="muted", markup=False)
     yield Prose(lesson.summary)
-    yield Pair("Principle", frame.principle)
-    yield Pair("Why", frame.why)
-    yield Pair("Skill you build", frame.skill)
-    yield Pair("Watch for", frame.watch_for)
-    yield Pair("Thesis", frame.thesis)
-    yield Pair("Goal", frame.goal)
-    yield Pair("The lab asks", frame.lab_question)
+    for name, text in (
+        ("Principle", frame.principle),
+        ("Why", frame.why),
+        ("Skill you build", frame.skill),
+        ("Watch for", frame.watch_for),
+        ("Thesis", frame.thesis),
+        ("Goal", frame.goal),
+        ("The lab asks", frame.lab_question),
+    ):
+        yield from _pair(name, text)
 
 
 def _anchor(anchor: Anchor) -> Iterator[Widget]:
     yield Heading(anchor.title, clock(anchor.start_s))
-    yield Quote(anchor.quote)
+    yield from _quote(anchor.quote)
     for name, text in (
         ("What it proves", anchor.proves),
         ("What it does not", anchor.does_not_prove),
         ("Needs checking", anchor.to_verify),
     ):
-        if text.strip():
-            yield Pair(name, text)
+        yield from _pair(name, text)
+
+
+def _pair(name: str, text: str) -> Iterator[Widget]:
+    if text.strip():
+        yield Pair(name, text)
+
+
+def _quote(words: str) -> Iterator[Widget]:
+    if words.strip():
+        yield Quote(words)
 
 
 def _cited(lesson: Lesson, step: Step) -> Iterator[Widget]:
     for anchor in anchors_of(lesson, step):
         yield Static(f"{clock(anchor.start_s)}  {visible(anchor.title)}", classes="cited", markup=False)
-        yield Quote(anchor.quote)
+        yield from _quote(anchor.quote)
 
 
 def _misconception(lesson: Lesson, part: str, kept: Kept) -> Iterator[Widget]:
@@ -279,13 +307,11 @@ def _misconception(lesson: Lesson, part: str, kept: Kept) -> Iterator[Widget]:
     yield Heading("True or false?")
     yield Static(visible(item.claim), classes="claim", markup=False)
     if kept.believed is None:
-        yield AnswerBox("Why do you think so? (you may leave it empty)", why_key(lesson, part), kept.draft or "")
         return
     said = "true" if kept.believed else "false"
     yield Pair("You said", f"{said}, because {kept.why}" if kept.why else said)
     yield Pair("The lesson says", item.correction)
-    if item.why.strip():
-        yield Pair("Why it tempts", item.why)
+    yield from _pair("Why it tempts", item.why)
     yield from _cited(lesson, Step(f"misconception/{part}", "misconception", item.claim))
 
 

@@ -32,7 +32,11 @@ class Page(Screen[None]):
     PAGE_COMMANDS: ClassVar[tuple[Command, ...]] = (BACK,)
     BINDINGS: ClassVar[list[BindingType]] = [*bindings(BACK)]
     AUTO_FOCUS = ""
-    HORIZONTAL_BREAKPOINTS: ClassVar[list[tuple[int, str]]] = [(0, "-narrow"), (72, "-normal"), (116, "-wide")]
+    HORIZONTAL_BREAKPOINTS: ClassVar[list[tuple[int, str]]] = [  # type: ignore[misc]
+        (0, "-narrow"),
+        (72, "-normal"),
+        (116, "-wide"),
+    ]
 
     def __init__(self) -> None:
         super().__init__()

@@ -3,12 +3,13 @@ from __future__ import annotations
 from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.events import Resize
-from textual.widgets import Footer
+from textual.widgets import Footer, TextArea
 from textual.widgets._footer import FooterKey
 
 from labtui.widgets.textual_quirks import takes_key
 
 GAP = 2
+LASTING = ("back", "leave", "app.help")
 
 
 class KeyLine(Footer):
@@ -25,10 +26,13 @@ class KeyLine(Footer):
             return
         screen = self.screen
         focused = screen.focused
+        typing = isinstance(focused, TextArea)
         active = [
             (item.binding, item.enabled, item.tooltip)
             for item in screen.active_bindings.values()
-            if item.binding.show and not takes_key(focused, item.binding.key)
+            if item.binding.show
+            and not (typing and item.binding.key == "enter")
+            and not takes_key(focused, item.binding.key)
         ]
         for binding, enabled, tooltip in self._fitting(active):
             yield FooterKey(
@@ -42,7 +46,9 @@ class KeyLine(Footer):
 
     def _fitting(self, active: list[tuple[Binding, bool, str]]) -> list[tuple[Binding, bool, str]]:
         room = self.app.size.width - 2
-        lasting = [item for item in active if item[0].action == "app.help"]
+        lasting = sorted(
+            (item for item in active if item[0].action in LASTING), key=lambda item: LASTING.index(item[0].action)
+        )
         room -= sum(self._width(item[0]) for item in lasting)
         kept = []
         for item in active:

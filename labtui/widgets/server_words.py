@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from labtui.widgets.dates import span
 
 if TYPE_CHECKING:
-    from labtui.serving.supervisor import Status
+    from labtui.serving.status import Status
 
 SYMBOLS = {"ready": "●", "stopped": "○", "foreign": "◇"}
 

@@ -38,6 +38,8 @@ class Writing(TextArea):
 
     def __init__(self, text: str = "", *, draft_key: str | None = None, **options: Any) -> None:
         super().__init__(text, soft_wrap=True, tab_behavior="focus", show_line_numbers=False, **options)
+        # A blinking cursor repaints over SSH for nothing.
+        self.cursor_blink = False
         self.draft_key = draft_key
         self._kept_text = text
 

@@ -1,0 +1,479 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Horizontal, VerticalScroll
+from textual.message import Message
+
+from labtui.screens.jump import JumpBox
+from labtui.screens.lesson_cards import (
+    SECTIONS,
+    Kept,
+    answer_box,
+    card_widgets,
+    draft_key,
+    is_asked,
+    opens_at,
+)
+from labtui.screens.page import BACK, Page
+from labtui.screens.reading import ReadingBox, sources_markdown
+from labtui.standing import READ_KINDS, standing_of
+from labtui.terminal_text import visible_line
+from labtui.widgets.choices import Choice, Choices
+from labtui.widgets.commands import Command, bindings
+from labtui.widgets.dates import day_words
+from labtui.widgets.step_strip import StepStrip
+from labtui.widgets.writing import Writing
+from lessons.model import Lesson
+from lessons.prompt import grounded_prompt
+from lessons.walk import Step, steps
+from store.progress import GateEvidence, Guess, Note
+
+if TYPE_CHECKING:
+    from store.opening import Store
+
+LESSON_COMMANDS = (
+    Command("right,l", "walk(1)", "walk", "To the next card (left, h: to the one before)", display="←→"),
+    Command("left,h", "walk(-1)", "back", "To the card before", shown=False),
+    Command("enter", "go_on", "done, go on", "Mark this card as done and go to the next; at the lab, open it"),
+    Command("t", "guess(True)", "true", "Say that this is true; then you are told"),
+    Command("f", "guess(False)", "false", "Say that this is false; then you are told"),
+    Command("w", "write", "write", "Write here: your evidence at a gate, why you think so, or a note"),
+    Command("s", "save", "save", "Save what you wrote here"),
+    Command("m", "mark", "mark", "Mark this card as done, or take the mark away", shown=False),
+    Command("o", "open_video", "open video", "Show and copy the address of the video at this second"),
+    Command("g", "jump", "go to", "All cards, to jump to one"),
+    Command("slash", "search", "search", "Find words in the whole lesson", display="/"),
+    Command(
+        "c", "copy_prompt", "copy prompt", "Copy the grounded prompt, for a model that helps you study", shown=False
+    ),
+    Command("p", "prompt", "prompt", "Read the grounded prompt", shown=False),
+    Command("i", "sources", "sources", "The source shelf of the lesson", shown=False),
+    Command("a", "lab", "lab", "Open the lab of this lesson", shown=False),
+    Command("v", "verdict", "verdict", "Write or read your verdict", shown=False),
+    Command("r", "recall", "recall", "Answer the recall questions", shown=False),
+    Command("e", "export", "export", "Write the artifact to files", shown=False),
+    Command("space,pagedown", "page(1)", "further", "A page down; at the end of a card, to the next", shown=False),
+    Command("b,pageup", "page(-1)", "up", "A page up; at the start of a card, to the one before", shown=False),
+    Command("down,j", "scroll(1)", "down", "A line down", shown=False),
+    Command("up,k", "scroll(-1)", "up", "A line up", shown=False),
+    Command("home", "edge(-1)", "first", "To the first card", shown=False),
+    Command("end", "edge(1)", "last", "To the last card", shown=False),
+    BACK,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class LessonState:
+    """What the store keeps about one lesson."""
+
+    done: frozenset[str]
+    position: str | None
+    guesses: dict[str, Guess]
+    gates: dict[str, GateEvidence]
+    notes: dict[str, Note]
+    drafts: dict[str, str]
+    scroll: str | None
+
+
+class CardView(VerticalScroll, can_focus=False):
+    """The card that is shown; the keys of the screen scroll it."""
+
+
+class LessonScreen(Page):
+    HELP = """
+A lesson is walked card by card. Your place, your marks and every half-typed answer are kept: closing labtui, or
+losing the connection, brings you back to the same card.
+
+enter marks a card as done and goes on. A misconception asks before it tells: say true or false first. A gate is
+met when you have saved the evidence for it.
+
+A quotation stands as it was said in the video, with its second. o shows the address that opens the video there.
+An editor's note corrects or adds to the source, and names where it has that from.
+"""
+    PAGE_COMMANDS = LESSON_COMMANDS
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings(*LESSON_COMMANDS)]
+
+    class Loaded(Message):
+        def __init__(self, state: LessonState) -> None:
+            super().__init__()
+            self.state = state
+
+    class Saved(Message):
+        """what: what to say once it is on the disk."""
+
+        def __init__(self, state: LessonState, what: str) -> None:
+            super().__init__()
+            self.state = state
+            self.what = what
+
+    def __init__(self, lesson_id: str, step_id: str | None = None) -> None:
+        super().__init__()
+        self.lesson_id = lesson_id
+        self._wanted = step_id
+        self._state: LessonState | None = None
+        self._index = 0
+        self._shown: str | None = None
+
+    @property
+    def lesson(self) -> Lesson:
+        return self.lab.lesson(self.lesson_id)
+
+    @property
+    def walk(self) -> tuple[Step, ...]:
+        return steps(self.lesson)
+
+    @property
+    def step(self) -> Step:
+        return self.walk[self._index]
+
+    @property
+    def crumbs(self) -> tuple[str, ...]:
+        step = self.step
+        of_kind = [one for one in self.walk if one.kind == step.kind]
+        section = SECTIONS.get(step.kind, step.kind)
+        if len(of_kind) > 1:
+            section += f" {of_kind.index(step) + 1} of {len(of_kind)}"
+        done = self._state is not None and step.id in self._state.done
+        return short_title(self.lesson), f"{section}{'  ✓' if done else ''}"
+
+    def compose_body(self) -> ComposeResult:
+        yield StepStrip(id="strip")
+        with Horizontal(id="lesson"):
+            yield CardView(id="card")
+            yield Choices(id="outline")
+
+    def on_mount(self) -> None:
+        self.query_one("#outline").can_focus = False
+        self.say_next("One moment.")
+        self.run_worker(self._load(), group="lesson", exit_on_error=False)
+
+    def on_screen_resume(self) -> None:
+        if self._state is not None:
+            self.run_worker(self._reload(""), group="lesson", exit_on_error=False)
+
+    async def _load(self) -> None:
+        try:
+            self.post_message(self.Loaded(await self.lab.books.ask(self._read)))
+        except Exception as error:
+            self.show_fault(error)
+
+    async def _reload(self, what: str) -> None:
+        try:
+            self.post_message(self.Saved(await self.lab.books.ask(self._read), what))
+        except Exception as error:
+            self.show_fault(error)
+
+    def _read(self, store: Store) -> LessonState:
+        """Runs on the thread of the store."""
+        progress, lesson = store.progress, self.lesson
+        keys = [draft_key(lesson, step, asked) for step in steps(lesson) for asked in (False, True)]
+        drafts = {key: text for key in keys if (text := progress.draft(key)) is not None}
+        return LessonState(
+            standing_of(lesson, store).done,
+            progress.position(lesson.id),
+            progress.guesses(lesson.id),
+            progress.gates(lesson.id),
+            progress.notes(lesson.id),
+            drafts,
+            progress.draft(self._scroll_key),
+        )
+
+    @property
+    def _scroll_key(self) -> str:
+        return f"scroll/{self.lesson_id}"
+
+    @on(Loaded)
+    async def _loaded(self, event: Loaded) -> None:
+        self._state = event.state
+        ids = [step.id for step in self.walk]
+        at = self._wanted or event.state.position
+        self._index = ids.index(at) if at in ids else 0
+        await self._show_card()
+        step_id, _, line = (event.state.scroll or "").rpartition(" ")
+        if step_id == self.step.id and line.isdigit():
+            self.call_after_refresh(self._card.scroll_to, y=int(line), animate=False)
+        self._keep_position()
+
+    @on(Saved)
+    async def _saved(self, event: Saved) -> None:
+        self._state = event.state
+        await self._show_card()
+        if event.what:
+            self.say(event.what)
+
+    @property
+    def _card(self) -> CardView:
+        return self.query_one("#card", CardView)
+
+    async def _show_card(self) -> None:
+        """Show the present step; a text that is being written on it is left alone."""
+        state, step = self._state, self.step
+        if state is None:
+            return
+        card = self._card
+        looks = f"{step.id} {self._kept(step)}"
+        if looks != self._shown:
+            same_step = self._shown is not None and self._shown.startswith(f"{step.id} ")
+            self._shown = looks
+            with self.app.batch_update():
+                await card.remove_children()
+                await card.mount(*card_widgets(self.lesson, step, self._kept(step)))
+            if not same_step:
+                card.scroll_home(animate=False)
+        self.query_one(StepStrip).show([one.id in state.done for one in self.walk], self._index)
+        self._show_outline()
+        self.refresh_title()
+        self.refresh_bindings()
+        self.say_next(self._what_next())
+        self.call_after_refresh(self._say_whether_more)
+
+    def _say_whether_more(self) -> None:
+        if not self._notice:
+            self.say_next(self._what_next())
+
+    def _show_outline(self) -> None:
+        state = self._state
+        rows, kind = [], ""
+        for step in self.walk:
+            if step.kind != kind:
+                kind = step.kind
+                rows.append(Choice(None, SECTIONS.get(kind, kind)))
+            done = state is not None and step.id in state.done
+            rows.append(Choice(step.id, f"{'✓' if done else '·'} {visible_line(step.title)}"))
+        self.query_one("#outline", Choices).show(rows, self.step.id)
+
+    def _kept(self, step: Step) -> Kept:
+        state = self._state
+        if state is None:
+            return Kept()
+        part = step.id.partition("/")[2]
+        guess = state.guesses.get(part) if step.kind == "misconception" else None
+        asked = step.kind == "misconception" and guess is None
+        draft = state.drafts.get(draft_key(self.lesson, step, asked))
+        text, saved_at = None, None
+        if step.kind == "gate" and part in state.gates:
+            text, saved_at = state.gates[part].evidence, state.gates[part].saved_at
+        elif step.kind != "gate" and step.id in state.notes:
+            text, saved_at = state.notes[step.id].text, state.notes[step.id].saved_at
+        return Kept(
+            believed=guess.believed if guess else None,
+            why=guess.why if guess else "",
+            text=text,
+            when=f"saved {day_words(saved_at, self.lab.now())}" if saved_at else "",
+            draft=draft,
+        )
+
+    def _what_next(self) -> str:
+        step, kept = self.step, self._kept(self.step)
+        match step.kind:
+            case "misconception" if is_asked(step, kept):
+                return "Is it true? t true, f false; w writes why first."
+            case "gate" if kept.text is None:
+                return "w writes your evidence, esc leaves the text, s saves it."
+            case "gate":
+                return "Met. w changes the evidence, s saves it again."
+            case "lab":
+                return "enter opens the lab: start the server, run the task."
+            case "verdict":
+                return "enter opens your verdict."
+            case "recall":
+                return "enter asks you: answer first, then reveal."
+        if self._index == len(self.walk) - 1:
+            return "The last card. enter marks it as done."
+        below = self._card.max_scroll_y > self._card.scroll_y
+        return f"{'space reads on; ' if below else ''}enter marks it as done and goes on."
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        if self._state is None:
+            return action == "back"
+        step = self.step
+        match action:
+            case "guess":
+                return is_asked(step, self._kept(step))
+            case "save":
+                return not is_asked(step, self._kept(step)) and bool(self.query(Writing))
+            case "open_video":
+                return opens_at(self.lesson, step) is not None
+        return True
+
+    async def _go(self, index: int) -> None:
+        index = max(0, min(index, len(self.walk) - 1))
+        if index == self._index:
+            self.say("This is the last card." if index else "This is the first card.")
+            return
+        self.set_focus(None)
+        self._index = index
+        self._shown = None
+        await self._show_card()
+        self._keep_position()
+
+    def _keep_position(self) -> None:
+        lesson_id, step_id = self.lesson_id, self.step.id
+        self._tell(lambda store: store.progress.set_position(lesson_id, step_id))
+
+    def _tell(self, change: Callable[[Store], object], what: str = "", then_show: bool = False) -> None:
+        """Have the store change, then show what it holds. what is said only when it is on the disk."""
+        self.run_worker(self._changed(change, what, then_show), group="changes", exit_on_error=False)
+
+    async def _changed(self, change: Callable[[Store], object], what: str, then_show: bool) -> None:
+        try:
+            await self.lab.books.ask(change)
+        except Exception as error:
+            self.show_fault(error)
+            return
+        if then_show:
+            await self._reload(what)
+
+    @on(Writing.Edited)
+    def _remember_draft(self, event: Writing.Edited) -> None:
+        if self._state is not None and event.writing.draft_key is not None:
+            self._state.drafts[event.writing.draft_key] = event.text
+
+    async def action_walk(self, by: int) -> None:
+        await self._go(self._index + by)
+
+    async def action_edge(self, end: int) -> None:
+        await self._go(len(self.walk) - 1 if end > 0 else 0)
+
+    async def action_page(self, by: int) -> None:
+        card = self._card
+        if by > 0 and card.scroll_y < card.max_scroll_y:
+            card.scroll_page_down(animate=False)
+        elif by < 0 and card.scroll_y > 0:
+            card.scroll_page_up(animate=False)
+        else:
+            await self._go(self._index + by)
+        self.call_after_refresh(self._keep_scroll)
+
+    def action_scroll(self, by: int) -> None:
+        self._card.scroll_relative(y=by, animate=False)
+        self.call_after_refresh(self._keep_scroll)
+
+    def _keep_scroll(self) -> None:
+        place = f"{self.step.id} {int(self._card.scroll_y)}"
+        self.run_worker(self.lab.books.keep_draft(self._scroll_key, place), group="scroll", exit_on_error=False)
+
+    async def action_go_on(self) -> None:
+        step = self.step
+        match step.kind:
+            case "lab":
+                self.lab.open_lab(self.lesson_id)
+            case "verdict":
+                self.lab.open_verdict(self.lesson_id)
+            case "recall":
+                self.lab.open_recall(self.lesson_id, step.id.partition("/")[2])
+            case "misconception" if is_asked(step, self._kept(step)):
+                self.say("First say what you think: t true, f false.")
+            case "gate":
+                await self._go(self._index + 1)
+            case _:
+                self._mark(step, True)
+                if self._index < len(self.walk) - 1:
+                    await self._go(self._index + 1)
+
+    def action_mark(self) -> None:
+        step = self.step
+        if step.kind not in READ_KINDS:
+            self.say("This one is done by doing it, not by a mark.")
+        elif self._state is not None:
+            self._mark(step, step.id not in self._state.done)
+
+    def _mark(self, step: Step, done: bool) -> None:
+        self._tell(
+            lambda store: store.progress.mark(self.lesson_id, step.id, done),
+            "Marked as done." if done else "The mark is taken away.",
+            then_show=True,
+        )
+
+    def action_guess(self, believed: bool) -> None:
+        step = self.step
+        part, why = step.id.partition("/")[2], self._card.query_one(Writing).text.strip()
+
+        def save(store: Store) -> None:
+            store.progress.save_guess(self.lesson_id, part, believed, why)
+            store.progress.mark(self.lesson_id, step.id)
+            store.progress.clear_draft(draft_key(self.lesson, step, asked=True))
+
+        self._tell(save, "Your guess is saved.", then_show=True)
+
+    async def action_write(self) -> None:
+        if not self.query(Writing):
+            await self._card.mount(*answer_box(self.lesson, self.step, self._kept(self.step), writing=True))
+            self.refresh_bindings()
+        writing = self.query_one(Writing)
+        writing.focus()
+        self.call_after_refresh(writing.scroll_visible, animate=False)
+        self.say_next("esc leaves the text. It is kept as a draft while you write.")
+
+    @on(Writing.Left)
+    def _left(self) -> None:
+        self.say_next(self._what_next())
+
+    def action_save(self) -> None:
+        step, text = self.step, self.query_one(Writing).text
+        if not text.strip() and self._kept(step).text is None:
+            self.say("There is nothing to save yet: w writes.", fault=True)
+            return
+
+        def save(store: Store) -> None:
+            if step.kind == "gate":
+                store.progress.save_gate(self.lesson_id, step.id.partition("/")[2], text)
+            else:
+                store.progress.save_note(self.lesson_id, step.id, text)
+            store.progress.clear_draft(draft_key(self.lesson, step))
+
+        if step.kind == "gate":
+            said = "Saved. This gate is met." if text.strip() else "Saved empty: this gate is open again."
+        else:
+            said = "Saved." if text.strip() else "The note is taken away."
+        self._tell(save, said, then_show=True)
+
+    def action_open_video(self) -> None:
+        if place := opens_at(self.lesson, self.step):
+            address, at = place
+            self.say(f"{address} opens the video at {at}. {self.lab.copied(address)}")
+
+    def action_copy_prompt(self) -> None:
+        self.say(f"The grounded prompt: {self.lab.copied(grounded_prompt(self.lesson))}")
+
+    def action_prompt(self) -> None:
+        self.app.push_screen(ReadingBox("Grounded prompt", grounded_prompt(self.lesson), plain=True))
+
+    def action_sources(self) -> None:
+        self.app.push_screen(ReadingBox("Source shelf", sources_markdown(self.lesson)))
+
+    def action_jump(self) -> None:
+        self._choose_step(searching=False)
+
+    def action_search(self) -> None:
+        self._choose_step(searching=True)
+
+    def _choose_step(self, searching: bool) -> None:
+        done = self._state.done if self._state else frozenset()
+        self.app.push_screen(JumpBox(self.lesson, self.step.id, done, searching), self._jumped)
+
+    async def _jumped(self, step_id: str | None) -> None:
+        if step_id is not None and step_id != self.step.id:
+            await self._go([step.id for step in self.walk].index(step_id))
+
+    def action_lab(self) -> None:
+        self.lab.open_lab(self.lesson_id)
+
+    def action_verdict(self) -> None:
+        self.lab.open_verdict(self.lesson_id)
+
+    def action_recall(self) -> None:
+        self.lab.open_recall(self.lesson_id)
+
+    def action_export(self) -> None:
+        self.lab.open_export(self.lesson_id)
+
+
+def short_title(lesson: Lesson) -> str:
+    return visible_line(lesson.title.partition(":")[0].strip() or lesson.title)
