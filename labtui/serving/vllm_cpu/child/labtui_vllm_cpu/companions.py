@@ -43,7 +43,7 @@ def settle(torch_module: Any) -> None:
 
 def cannot_load(package: str, torch_module: Any) -> bool:
     """Whether the package is installed and its native library is refused by the dynamic linker."""
-    library = _native_library(package)
+    library = native_library(package)
     if library is None:
         return False
     try:
@@ -58,7 +58,7 @@ def hide(package: str) -> None:
     sys.modules[package] = None  # type: ignore[assignment]
 
 
-def _native_library(package: str) -> Path | None:
+def native_library(package: str) -> Path | None:
     spec = PathFinder.find_spec(package)
     if spec is None or spec.origin is None:
         return None
