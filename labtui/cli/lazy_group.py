@@ -47,6 +47,8 @@ def shared_options() -> list[click.Option]:
 class LabGroup(click.Group):
     """A group of commands that names the nearest one when a name is unknown."""
 
+    command_class = LabCommand
+
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:

@@ -49,7 +49,7 @@ def lesson() -> None:
     """Write lessons of your own: a scaffold, and a check that names file, line and the nearest key."""
 
 
-@lesson.command(cls=LabCommand)
+@lesson.command()
 @click.argument("paths", metavar="PATH...", nargs=-1, required=True, type=click.Path(path_type=Path))
 @json_option
 @pass_session

@@ -6,26 +6,31 @@ import click
 
 from labtui.cli.lazy_group import LabCommand
 from labtui.cli.session import Session, json_option, pass_session
+from labtui.errors import DONE, FAILED
 
 
 @click.command(cls=LabCommand)
 @click.argument("trace", type=click.Path(path_type=Path))
 @json_option
 @pass_session
-def measure(session: Session, trace: Path, as_json: bool) -> None:
+def measure(session: Session, trace: Path, as_json: bool) -> int:
     """Speed from a recorded stream.
 
-    TRACE holds lines such as "[  0.514] data: {...}", the seconds since the request, or is the JSON of a run
-    (labtui show RUN --json). Nothing is stored; no server and no store is needed.
+    TRACE holds lines such as "[  0.514] data: {...}", the seconds since the request, or is JSON with runs or
+    timelines (labtui show RUN --json, labtui export). Nothing is stored; no server and no store is needed. Several
+    runs in one file give {"runs": [...]} with --json. Exit 1 where a run is not valid.
     """
     from exercises.run_json import run_to_json
-    from exercises.trace import read_trace
+    from exercises.trace import read_traces
 
-    run = read_trace(trace)
+    runs = read_traces(trace)
     if as_json:
-        session.emit(run_to_json(run))
-        return
-    from labtui.cli.run_text import run_lines
+        documents = [run_to_json(run) for run in runs]
+        session.emit(documents[0] if len(documents) == 1 else {"runs": documents})
+    else:
+        from labtui.cli.run_text import run_lines
 
-    for line in run_lines(run):
-        click.echo(line)
+        for run in runs:
+            for line in run_lines(run):
+                click.echo(line)
+    return DONE if all(run.valid for run in runs) else FAILED

@@ -13,6 +13,9 @@ from labtui.terminal_text import visible, visible_line
 
 PRACTICE_LABEL = "practice checkpoint: a small stand-in, its numbers say nothing about DiffusionGemma"
 
+NOT_CHECKED = "was checked"
+"""The only fact about an answer that nothing was asked about."""
+
 
 def values(run: Run) -> dict[str, SpeedLine]:
     return {line.key: line for line in speed_lines(run.speed)}
@@ -29,15 +32,24 @@ def label_of(run: Run) -> str:
 def number_lines(run: Run) -> Iterator[str]:
     for line in speed_lines(run.speed):
         yield f"  {line.label:<24}{visible_line(line.value)}"
-        yield from textwrap.wrap(line.definition, 78, initial_indent=" " * 28, subsequent_indent=" " * 28)
+        yield from _definition(line.key)
+
+
+def _definition(key: str) -> list[str]:
+    return textwrap.wrap(DEFINITIONS[key], 78, initial_indent="      ", subsequent_indent="      ")
 
 
 def local_time(moment: str) -> str:
-    """2026-11-30 22:15 on the person's clock, of a time as a run keeps it."""
+    """2026-11-30 22:15:30 on the person's clock, of a time as a run keeps it; a recorded stream may have none."""
+    if not moment:
+        return "time not recorded"
     return f"{datetime.fromisoformat(moment).astimezone():%Y-%m-%d %H:%M:%S}"
 
 
 def check_lines(run: Run) -> Iterator[str]:
+    if [fact.name for fact in run.check.facts] == [NOT_CHECKED] and not run.check.passed:
+        yield f"  not checked: {visible_line(run.check.facts[0].detail)}"
+        return
     yield f"  check {'passed' if run.check.passed else 'FAILED'}"
     for fact in run.check.facts:
         detail = f": {visible_line(fact.detail)}" if fact.detail else ""
@@ -76,7 +88,7 @@ def trial_lines(trial: Trial) -> Iterator[str]:
     yield f"{summary.counted} of {trial.asked} runs count{left_out}; {summary.passed} passed their check"
     for key, spread in summary.values.items():
         yield f"  {LABELS[key]:<24}{visible_line(spread_text(key, spread))}"
-        yield from textwrap.wrap(DEFINITIONS[key], 78, initial_indent=" " * 28, subsequent_indent=" " * 28)
+        yield from _definition(key)
 
 
 def spread_text(key: str, spread: Spread | NotMeasurable) -> str:

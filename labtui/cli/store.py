@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from labtui.cli.lazy_group import LabCommand, LabGroup
+from labtui.cli.lazy_group import LabGroup
 from labtui.cli.session import Session, json_option, pass_session
 from labtui.errors import DONE, NO_STORE
 
@@ -14,7 +14,7 @@ def store() -> None:
     """Where everything is kept: find it, check it, copy it."""
 
 
-@store.command(cls=LabCommand)
+@store.command()
 @pass_session
 def path(session: Session) -> None:
     """Print where the database is."""
@@ -23,7 +23,7 @@ def path(session: Session) -> None:
     click.echo(str(session.wanted_store_path or default_path()))
 
 
-@store.command(cls=LabCommand)
+@store.command()
 @json_option
 @pass_session
 def check(session: Session, as_json: bool) -> int:
@@ -40,7 +40,7 @@ def check(session: Session, as_json: bool) -> int:
     return NO_STORE if faults else DONE
 
 
-@store.command(cls=LabCommand)
+@store.command()
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
 @pass_session
 def backup(session: Session, file: Path) -> None:

@@ -1,0 +1,62 @@
+"""doctor and diagnose: what would stop a server here, and what stopped one."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+
+from labtui.cli.lazy_group import LabCommand
+from labtui.cli.session import Session, json_option, pass_session
+from labtui.errors import DONE, FAILED, USAGE, LabError
+from labtui.terminal_text import visible, visible_line
+
+
+@click.command(cls=LabCommand)
+@json_option
+@pass_session
+def doctor(session: Session, as_json: bool) -> int:
+    """What this machine can run and what would stop it. Pasteable: there is no secret in it.
+
+    Exit 1 where something would stop a launch.
+    """
+    from labtui.serving.doctor import findings
+
+    found = findings()
+    if as_json:
+        session.emit({"findings": [asdict(one) for one in found]})
+    else:
+        for one in found:
+            mark = "✓" if one.ok else "✗" if one.blocking else "!"
+            click.echo(f"{mark} {visible_line(one.title)}")
+            if not one.ok:
+                click.echo(f"    {visible_line(one.cause)}")
+                click.echo(f"    → {visible_line(one.fix)}")
+    return FAILED if any(one.blocking for one in found) else DONE
+
+
+@click.command(cls=LabCommand)
+@click.argument("log", type=click.Path(path_type=Path))
+@json_option
+@pass_session
+def diagnose(session: Session, log: Path, as_json: bool) -> None:
+    """The named cause in a vLLM log, and the fix; best first."""
+    from labtui.serving.diagnosis import diagnose as causes_in
+
+    try:
+        text = log.read_text(encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise LabError(
+            "The log cannot be read", f"{log}: {error.strerror}", "labtui serve logs names the newest one.", USAGE
+        ) from error
+    causes = causes_in(text)
+    if as_json:
+        session.emit({"causes": [cause.to_json() for cause in causes]})
+    else:
+        for cause in causes:
+            click.echo(f"{visible_line(cause.title)} (line {cause.line})")
+            click.echo(f"  {visible(cause.cause)}")
+            click.echo(f"  → {visible(cause.fix)}")
+    if not causes:
+        session.say("No known cause is in this log.")
