@@ -22,9 +22,14 @@ _ANSI = re.compile(
 )
 
 
+def without_codes(text: str) -> str:
+    """Without the codes that colour text, move the cursor or set titles, and with other control bytes made visible."""
+    return visible_line(_ANSI.sub("", text))
+
+
 def clean_line(text: str) -> str:
     """One line as a person should see it; nothing in it can steer the terminal. Very long lines are cut."""
-    stripped = visible_line(_ANSI.sub("", text).rstrip("\r\n"))
+    stripped = without_codes(text.rstrip("\r\n"))
     return stripped if len(stripped) <= LONGEST_LINE else stripped[: LONGEST_LINE - 1] + "…"
 
 

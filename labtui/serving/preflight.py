@@ -150,7 +150,7 @@ def _memory(plan: Plan, machine: Machine) -> Iterator[Finding]:
             False,
             f"{plan.checkpoint.title} does not fit",
             "; ".join(plan.why[:2]) + ".",
-            "Take a smaller checkpoint or a shorter --max-model-len. It is an estimate: --anyway starts it all the same.",
+            "Take a smaller checkpoint or a shorter --max-model-len. This is an estimate; --anyway starts it.",
             blocking=True,
             overridable=True,
         )

@@ -18,7 +18,6 @@ from labtui.serving.state import ServerState
 LAUNCH_MARK = "LABTUI_LAUNCH"
 FOLDER_MARK = "LABTUI_STATE_FOLDER"
 VLLM_TITLE = "VLLM::"
-CREATE_TIME_TOLERANCE_S = 1.0
 
 
 def marks(launch_id: str, folder: Path) -> dict[str, str]:
@@ -28,18 +27,36 @@ def marks(launch_id: str, folder: Path) -> dict[str, str]:
 
 def leader(state: ServerState) -> psutil.Process | None:
     """The server's own process: alive, and pid, start time, mark and command line all as recorded. Else None."""
-    if state.pid is None or state.create_time is None:
+    if state.pid is None or state.process_start is None:
         return None
     try:
         process = psutil.Process(state.pid)
         same = (
-            abs(process.create_time() - state.create_time) < CREATE_TIME_TOLERANCE_S
+            start_of(process) == state.process_start
             and _environment(process).get(LAUNCH_MARK) == state.launch_id
             and _same_command(process.cmdline(), state.command_line)
         )
     except psutil.Error:
         return None
     return process if same and is_alive(process) else None
+
+
+def start_of(process: psutil.Process) -> str:
+    """When the process started, in a form that only it has: its clock ticks since boot, and which boot.
+
+    The wall-clock time that psutil computes moves when the clock is set. Raises psutil.NoSuchProcess.
+    """
+    try:
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+        stat = Path(f"/proc/{process.pid}/stat").read_text(encoding="utf-8", errors="replace")
+        # proc(5): the 22nd field, counted after the program's name, which may hold spaces and brackets.
+        return f"{boot}:{stat.rpartition(')')[2].split()[19]}"
+    except FileNotFoundError as error:
+        if Path("/proc/self/stat").exists():
+            raise psutil.NoSuchProcess(process.pid) from error
+    except (OSError, IndexError) as error:
+        raise psutil.NoSuchProcess(process.pid) from error
+    return f"{process.create_time():.2f}"
 
 
 def members(launch_id: str) -> list[psutil.Process]:

@@ -1,9 +1,11 @@
-"""The life of the one server: start, watch, find again, stop. What it knows lives in the state folder, not in a process,
-so the server outlives the terminal and the next labtui takes over."""
+"""The life of the one server: start, watch, find again, stop.
+
+What is known of it lies in the state folder and not in a process, so the server outlives the terminal, and the next
+labtui takes over.
+"""
 
 from __future__ import annotations
 
-import contextlib
 import os
 import subprocess
 import threading
@@ -36,7 +38,7 @@ NEVER_STARTED_AFTER_S = 10.0
 
 
 class Supervisor:
-    """All calls may block for some seconds: make them from a worker. One object serves one thread at a time.
+    """All calls may block for some seconds: make them from a worker. Threads may share one object.
 
     ready_estimate: seconds that a launch of this plan key took the last time, for those who keep such figures.
     """
@@ -47,6 +49,7 @@ class Supervisor:
         self.state_dir = state_dir or Path(platformdirs.user_state_path("labtui")) / "serving"
         self._file = StateFile(self.state_dir)
         self._watch = watching.Watch(self._file, ready_estimate or (lambda key: None))
+        self._watching = threading.Lock()
         self._children: dict[int, subprocess.Popen[bytes]] = {}
 
     # --- starting
@@ -60,8 +63,10 @@ class Supervisor:
         with self._file.locked("start it"):
             state = self._read()
             if state is not None and state.kind == "launched" and state.ended is None:
+                if state.pid is None:
+                    state = self._adopt(state)
                 if self._is_running(state):
-                    if (state.plan_key == plan.key and not plan.port_asked) or state.port == plan.port:
+                    if state.plan_key == plan.key and (not plan.port_asked or state.port == plan.port):
                         return state
                     raise _already_running(state)
                 self._forget_children()
@@ -127,7 +132,9 @@ class Supervisor:
     def _record_process(self, state: ServerState, pid: int) -> ServerState:
         try:
             process = psutil.Process(pid)
-            state = replace(state, pid=pid, create_time=process.create_time(), command_line=tuple(process.cmdline()))
+            state = replace(
+                state, pid=pid, process_start=processes.start_of(process), command_line=tuple(process.cmdline())
+            )
         except psutil.Error:
             state = replace(state, pid=pid)
         self._file.write(state)
@@ -152,8 +159,13 @@ class Supervisor:
             return Status("stopped")
         if state.kind == "attached":
             return attaching.status_of(state)
+        with self._watching:
+            return self._launched_status(state, wait_s)
+
+    def _launched_status(self, state: ServerState, wait_s: float) -> Status:
         if state.ended is None and state.pid is None:
-            state = self._adopt(state)
+            with self._file.try_locked() as free:
+                state = self._adopt(state) if free else state
         if state.ended is None and not self._is_running(state):
             left = processes.members(state.launch_id)
             if left:
@@ -311,15 +323,12 @@ class Supervisor:
                 del self._children[pid]
 
     def _adopt(self, state: ServerState) -> ServerState:
-        """A starter died between its intent and its record: the mark finds the process, if there is one."""
-        with self._file.try_locked() as free:
-            if not free:
-                return state
-            head = processes.head_of(processes.members(state.launch_id))
-            if head is not None:
-                with contextlib.suppress(psutil.Error):
-                    return self._record_process(state, head.pid)
-            return state
+        """A starter died between its intent and its record: the mark finds the process, if there is one.
+
+        The lock must be held.
+        """
+        head = processes.head_of(processes.members(state.launch_id))
+        return state if head is None else self._record_process(state, head.pid)
 
     def _note_death(self, state: ServerState) -> ServerState:
         if state.pid is None and time.time() - state.started_at < NEVER_STARTED_AFTER_S:

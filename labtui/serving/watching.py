@@ -39,8 +39,7 @@ class Watch:
         self._follower: LogFollower | None = None
         self._tracker = StageTracker()
         self._probe: _Probe | None = None
-        self._causes: tuple[str, tuple[Cause, ...]] | None = None
-        self._served_length: int | None = None
+        self._diagnosed: tuple[str, int, tuple[Cause, ...]] | None = None
 
     def running(self, state: ServerState, wait_s: float) -> Status:
         self._read_log(state)
@@ -77,7 +76,7 @@ class Watch:
         if state.url and readiness.health(state.url) is Health.ALIVE:
             message = "our server has ended, and another one answers on its port"
             return replace(base, state="foreign", message=message, checkpoint=None, practice=False, stage=None)
-        return replace(base, state="stopped", causes=self._diagnosed(state), message=self._reason(state))
+        return replace(base, state="stopped", causes=self._fatal_causes(state), message=self._reason(state))
 
     def leftover(self, state: ServerState, left: Sequence[psutil.Process]) -> Status:
         self._read_log(state)
@@ -93,7 +92,6 @@ class Watch:
             self._tracker = StageTracker()
             self._follower = LogFollower(Path(state.log_path)) if state.log_path else None
             self._probe = None
-            self._served_length = None
         if self._follower is not None:
             self._tracker.feed_all(self._follower.poll())
 
@@ -137,16 +135,19 @@ class Watch:
             return f"{tracker.stage.words} {tracker.share:.0%}", tracker.share
         return tracker.stage.words, None
 
-    def _diagnosed(self, state: ServerState) -> tuple[Cause, ...]:
-        if self._causes is not None and self._causes[0] == state.launch_id:
-            return self._causes[1]
-        causes = tuple(diagnose(_text_of(Path(state.log_path)))) if state.log_path else ()
-        self._causes = (state.launch_id, causes)
-        return causes
+    def _fatal_causes(self, state: ServerState) -> tuple[Cause, ...]:
+        """What may have ended it; refused requests are no such thing. Diagnosed again only when the log has grown."""
+        if not state.log_path:
+            return ()
+        text = _text_of(Path(state.log_path))
+        known = self._diagnosed
+        if known is None or known[:2] != (state.launch_id, len(text)):
+            known = (state.launch_id, len(text), tuple(one for one in diagnose(text) if one.fatal))
+            self._diagnosed = known
+        return known[2]
 
     def _reason(self, state: ServerState) -> str:
-        causes = tuple(diagnose(_text_of(Path(state.log_path)))) if state.log_path else ()
-        if causes:
+        if causes := self._fatal_causes(state):
             return causes[0].title
         if state.exit_code is not None:
             return f"it ended with exit code {state.exit_code}; no known cause is in its log"
