@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+import json
 from pathlib import Path
 
 import click
@@ -21,18 +21,13 @@ def doctor(session: Session, as_json: bool) -> int:
 
     Exit 1 where something would stop a launch.
     """
-    from labtui.serving.doctor import findings
+    from labtui.serving.doctor import findings, to_json, to_text
 
     found = findings()
     if as_json:
-        session.emit({"findings": [asdict(one) for one in found]})
+        session.emit(json.loads(to_json(found)))
     else:
-        for one in found:
-            mark = "✓" if one.ok else "✗" if one.blocking else "!"
-            click.echo(f"{mark} {visible_line(one.title)}")
-            if not one.ok:
-                click.echo(f"    {visible_line(one.cause)}")
-                click.echo(f"    → {visible_line(one.fix)}")
+        click.echo(visible(to_text(found)))
     return FAILED if any(one.blocking for one in found) else DONE
 
 
