@@ -32,6 +32,7 @@ import statistics
 import string
 import sys
 import textwrap
+import types
 import typing
 from typing import Any
 
@@ -112,7 +113,10 @@ def main() -> None:
     give_up_rights(job["memory_bytes"], job["cpu_s"])
     refuse_all_but_computing()
 
-    space: dict[str, Any] = {"__name__": "answer"}
+    # A module of its own: dataclasses and enum look up the module of what they make.
+    module = types.ModuleType("answer")
+    sys.modules["answer"] = module
+    space = module.__dict__
     try:
         compiled = compile(code, "<answer>", "exec")
     except BaseException as fault:

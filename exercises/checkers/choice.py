@@ -24,8 +24,10 @@ _NEGATORS = frozenset(
         "insufficient",
     }
 )
-_REACH = 4
-"""A negator turns a phrase that begins within this many words after it, in the same sentence."""
+_REACH = 8
+"""A negator turns a phrase that begins within this many words after it, in the same clause."""
+
+_CLAUSE_ENDS = frozenset({",", "so", "and", "but", "because", "since", "which", "while"})
 
 _BARE = frozenset({"yes", "no"})
 _NO_SUCH_THING = frozenset({"doubt", "problem", "question", "trouble", "issue", "obstacle", "matter"})
@@ -78,7 +80,7 @@ def what_it_says(text: str, when_true: tuple[str, ...], when_false: tuple[str, .
 
 
 def _words(text: str) -> list[str]:
-    return re.findall(r"[^\W_]+", re.sub(r"n't\b", "nt", text.lower().replace("can't", "cannot")))
+    return re.findall(r"[^\W_]+|,", re.sub(r"n't\b", "nt", text.lower().replace("can't", "cannot")))
 
 
 def _stances(words: list[str], when_true: tuple[str, ...], when_false: tuple[str, ...]) -> list[bool]:
@@ -98,13 +100,19 @@ def _stances(words: list[str], when_true: tuple[str, ...], when_false: tuple[str
                     continue
                 stances.append(stance)
             else:
-                before = words[max(place - _REACH, opening) : place]
-                turned = sum(word in _NEGATORS for word in before) % 2 == 1
+                turned = sum(word in _NEGATORS for word in _clause_before(words, place, opening)) % 2 == 1
                 stances.append(stance != turned)
             place += len(phrase) - 1
             break
         place += 1
     return stances
+
+
+def _clause_before(words: list[str], place: int, opening: int) -> list[str]:
+    start = place
+    while start > max(place - _REACH, opening) and words[start - 1] not in _CLAUSE_ENDS:
+        start -= 1
+    return words[start:place]
 
 
 def _is_an_answer(words: list[str], place: int) -> bool:

@@ -1,0 +1,151 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from exercises.checkers.svg import SvgWanted, check_svg, extract_svg
+
+CIRCLE = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><circle r="4" fill="Red"/></svg>'
+PLATES = """Here it is:
+
+```svg
+<?xml version="1.0"?>
+<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" viewBox="0 0 100 50">
+  <defs><linearGradient id="g"/></defs>
+  <rect width="50" height="20" fill="url(#g)" style="stroke: black; fill: steelblue">
+    <animateTransform attributeName="transform" type="translate" values="0 0;5 0;0 0" dur="4s"/>
+  </rect>
+  <use xlink:href="#p"/>
+  <text>Oceanic <tspan>plate</tspan></text><text>Continental plate</text><text> </text>
+</svg>
+```
+It moves."""
+
+
+def failed(answer: str, **wanted) -> dict[str, str]:
+    return {fact.name: fact.detail for fact in check_svg(answer, SvgWanted(**wanted)).facts if not fact.passed}
+
+
+def test_an_answer_that_has_it_all():
+    check = check_svg(
+        PLATES,
+        SvgWanted(
+            elements=("rect", "text"),
+            fill="steelblue",
+            text=("oceanic plate", "Continental"),
+            min_labels=2,
+            moving=True,
+        ),
+    )
+    assert check.passed, check.facts
+    assert len(check.facts) == 4 + 2 + 1 + 2 + 1 + 1
+
+
+@pytest.mark.parametrize(
+    ("answer", "fact"),
+    [
+        ("I cannot draw.", "is an SVG"),
+        ("", "is an SVG"),
+        ("<svgx></svgx>", "is an SVG"),
+        ("<svg><circle></svg>", "parses as XML"),
+        (CIRCLE[:-4], "parses as XML"),
+        ('<!DOCTYPE svg [<!ENTITY a "b">]><svg>&a;</svg>', "parses as XML"),
+        ("<svg>" + "<g>" * 300 + "</g>" * 300 + "</svg>", "parses as XML"),
+        ("<svg><script>alert(1)</script></svg>", "has no scripts"),
+        ('<svg onload="alert(1)"></svg>', "has no scripts"),
+        ('<svg><a href=" java\nscript:alert(1)"/></svg>', "has no scripts"),
+        ("<svg><foreignObject/></svg>", "has no scripts"),
+        ('<svg><image href="http://example.org/a.png"/></svg>', "refers to nothing outside"),
+        ('<svg><use href="other.svg#x"/></svg>', "refers to nothing outside"),
+        ('<svg><rect fill="url(http://example.org/#g)"/></svg>', "refers to nothing outside"),
+        ("<svg><style>@import 'a.css';</style></svg>", "refers to nothing outside"),
+        ('<svg><style>rect{fill:url( "//x.org/a" )}</style></svg>', "refers to nothing outside"),
+        ('<svg><?xml-stylesheet href="a.css"?></svg>', "refers to nothing outside"),
+    ],
+)
+def test_what_is_wrong_is_named(answer, fact):
+    assert fact in failed(answer)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "fact"),
+    [
+        ({"elements": ("ellipse",)}, "has <ellipse>"),
+        ({"fill": "blue"}, "is filled with blue"),
+        ({"text": ("Sun",)}, 'is labelled "Sun"'),
+        ({"min_labels": 1}, "has 1 labels or more"),
+        ({"moving": True}, "moves"),
+    ],
+)
+def test_what_is_missing_is_named(wanted, fact):
+    assert list(failed(CIRCLE, **wanted)) == [fact]
+    assert failed(CIRCLE) == {}
+
+
+def test_colours_do_not_care_for_case():
+    assert failed(CIRCLE, fill="red") == {}
+    assert failed("<svg><style>circle { fill: RED; stroke-fill: blue }</style></svg>", fill="red") == {}
+
+
+@pytest.mark.parametrize(
+    "moving",
+    [
+        '<animate attributeName="x" to="4" dur="1s"/>',
+        '<animateMotion path="M0 0 L5 5" dur="1s"/>',
+        '<animateMotion dur="1s"><mpath href="#p"/></animateMotion>',
+        "<style>@keyframes drift { to { transform: none } } rect { animation: drift 2s }</style>",
+    ],
+)
+def test_what_moves(moving):
+    assert failed(f"<svg><rect>{moving}</rect></svg>", moving=True) == {}
+
+
+@pytest.mark.parametrize("still", ["<animate/>", "<style>@keyframes drift { }</style>", '<set attributeName="x"/>'])
+def test_what_does_not_move(still):
+    assert "moves" in failed(f"<svg><rect>{still}</rect></svg>", moving=True)
+
+
+def test_data_pictures_and_own_parts_are_inside():
+    inside = '<svg><image href="data:image/png;base64,AA"/><use href="#a"/><rect fill="url(#b)"/></svg>'
+    assert failed(inside) == {}
+
+
+def test_the_svg_is_found_in_its_fence():
+    assert extract_svg(PLATES).startswith("<svg") and extract_svg(PLATES).endswith("</svg>")
+    assert extract_svg("no drawing") is None
+    assert extract_svg("<svg:svg xmlns:svg='s'></svg:svg> more") == "<svg:svg xmlns:svg='s'></svg:svg>"
+
+
+pieces = st.sampled_from(
+    [
+        "<svg>",
+        "</svg>",
+        "<svg ",
+        ">",
+        "<!DOCTYPE x [",
+        "]>",
+        "&a;",
+        "<![CDATA[",
+        "]]>",
+        "<?x",
+        "\x00",
+        "\ud800",
+        "<text>",
+        "</text>",
+        "<style>",
+        "url(",
+        "href='",
+        "'",
+        "<animate ",
+        "xmlns:a='b' ",
+        "<a:b/>",
+        "ü",
+    ]
+)
+
+
+@given(st.one_of(st.text(), st.lists(pieces, max_size=20).map("".join)))
+def test_no_answer_makes_it_raise(answer):
+    check_svg(answer, SvgWanted(("a",), "red", ("b",), 1, True))
+    check_svg(f"<svg>{answer}</svg>", SvgWanted(("a",), "red", ("b",), 1, True))
