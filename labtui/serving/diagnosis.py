@@ -121,18 +121,13 @@ def diagnose(text: str) -> list[Cause]:
 
 
 def read_lines(text: str) -> Iterator[LogLine]:
-    """Prefixes of docker and journald may stand before vLLM's own."""
+    """What docker or journald wrote before vLLM's own words is taken off."""
     phase: Phase = "loading"
-    process: str | None = None
     for number, raw in enumerate(text.split("\n"), start=1):
-        line = without_codes(raw.replace("\r", " ")).rstrip()
-        start = _VLLM_PREFIX.search(line)
-        told = PREFIX.match(line, start.start()) if start is not None else None
+        line = _FOREIGN_PREFIX.sub("", without_codes(raw.replace("\r", " ")), count=1).rstrip()
+        told = PREFIX.match(line)
         message = line[told.end() :] if told is not None else line
-        if told is not None and told.group("process"):
-            process = told.group("process")
-        elif told is None:
-            process = None
+        process = told.group("process") if told is not None else None
         if "non-default args:" in message:
             phase = "loading"
         elif "Model loading took" in message and phase == "loading":
@@ -142,7 +137,11 @@ def read_lines(text: str) -> Iterator[LogLine]:
         yield LogLine(number, line, message, process, phase)
 
 
-_VLLM_PREFIX = re.compile(r"\([\w-]+ pid=\d+\) |(?:INFO|WARNING|ERROR|DEBUG|CRITICAL) \d\d-\d\d \d\d:\d\d:\d\d \[")
+_FOREIGN_PREFIX = re.compile(
+    r"^(?:[\w.-]+ +\| "  # docker compose
+    r"|\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:?\d\d) (?:\S+ \S+\[\d+\]: )?"  # docker logs -t, journalctl -o short-iso
+    r"|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \S+ \S+\[\d+\]: )"  # journalctl
+)
 
 
 def _match(failure: Failure, lines: Sequence[LogLine]) -> tuple[LogLine, dict[str, str]] | None:
