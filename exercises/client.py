@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-import httpx
+import httpcore
 
 from exercises.connection import Cancelled, End, Head, Received, TimedOut, TimedRequest
 from exercises.endpoint import Endpoint
@@ -127,6 +128,7 @@ def _stream_once(
     timeout_s: float,
 ) -> StreamOutcome:
     reader = StreamReader()
+    clock = None
     ended: Ended = "broken"
     error: str | None = None
     if cancel is not None and cancel.is_set():
@@ -134,6 +136,7 @@ def _stream_once(
     try:
         with TimedRequest(endpoint, "/v1/chat/completions", body, cancel, timeout_s) as request:
             _expect_stream(request, endpoint)
+            clock = request.clock
             decoder = SseDecoder()
             while not reader.finished:
                 arrival = request.next()
@@ -149,7 +152,8 @@ def _stream_once(
         ended = "cancelled"
     except TimedOut:
         error = f"the answer was not complete after {timeout_s:g} s"
-    return reader.outcome(ended, error)
+    outcome = reader.outcome(ended, error)
+    return replace(outcome, server={**outcome.server, "arrival_clock": clock})
 
 
 def _expect_stream(request: TimedRequest, endpoint: Endpoint) -> None:
@@ -187,9 +191,9 @@ def _body_message(body: bytes) -> str:
 
 
 def _no_answer(endpoint: Endpoint, fault: Exception | None) -> ExerciseError:
-    if isinstance(fault, httpx.ConnectTimeout):
+    if isinstance(fault, httpcore.ConnectTimeout):
         cause = f"connecting to {endpoint.public_root} took too long"
-    elif isinstance(fault, httpx.ConnectError):
+    elif isinstance(fault, httpcore.ConnectError):
         cause = f"{endpoint.public_root} cannot be reached ({fault})"
     else:
         cause = f"{endpoint.public_root} closed the connection without an answer ({fault or 'no reason given'})"

@@ -1,22 +1,25 @@
 """One HTTP request whose bytes are timed as they arrive, and which ends at once when it is told to.
 
-A thread of its own does nothing but read and look at the clock; whoever consumes what it read, and however slowly,
-never delays the clock.
+A thread of its own does nothing but read; whoever consumes what it read, and however slowly, never delays the clock.
 """
 
 from __future__ import annotations
 
 import contextlib
+import json
 import queue
 import socket
 import threading
 import time
+import urllib.request
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import unquote, urlsplit
 
-import httpx
+import httpcore
 
+from exercises.arrival_clock import TimedBackend
 from exercises.endpoint import Endpoint
 
 CONNECT_TIMEOUT_S = 10.0
@@ -39,7 +42,7 @@ class Received:
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """fault: the exception of httpx that ended the answer, None where it ended as it should."""
+    """fault: the exception of httpcore that ended the answer, None where it ended as it should."""
 
     fault: Exception | None = None
 
@@ -63,13 +66,16 @@ class TimedRequest:
         cancel: threading.Event | None,
         timeout_s: float,
     ) -> None:
-        self._client = endpoint.http_client(httpx.Timeout(None, connect=min(CONNECT_TIMEOUT_S, timeout_s)))
+        endpoint.require_usable()
         self._url = endpoint.url(path)
-        self._body = body
+        self._headers = {"Content-Type": "application/json", "Accept": "text/event-stream", **endpoint.headers}
+        self._content = json.dumps(body).encode("ascii")
+        self._proxy = None if endpoint.is_this_machine else _proxy_for(self._url)
+        self._connect_timeout_s = min(CONNECT_TIMEOUT_S, timeout_s)
+        self._backend = TimedBackend()
         self._cancel = cancel
         self._deadline = time.monotonic() + timeout_s
         self._arrivals: queue.SimpleQueue[Head | Received | End] = queue.SimpleQueue()
-        self._sent_at = 0.0
         self._socket: socket.socket | None = None
         self._closed = False
         self._lock = threading.Lock()
@@ -100,16 +106,30 @@ class TimedRequest:
             with contextlib.suppress(OSError):
                 sock.shutdown(socket.SHUT_RDWR)
 
+    @property
+    def clock(self) -> str:
+        """Whose clock the arrivals are: the kernel's receive time stamps, or this program's when it came to read."""
+        stream = self._backend.stream
+        return "kernel" if stream is not None and stream.stamped else "program"
+
     def _read(self) -> None:
         try:
-            self._sent_at = time.monotonic()
             with (
-                self._client,
-                self._client.stream("POST", self._url, json=self._body, extensions={"trace": self._trace}) as response,
+                httpcore.ConnectionPool(network_backend=self._backend, proxy=self._proxy) as pool,
+                pool.stream(
+                    "POST",
+                    self._url,
+                    headers=self._headers,
+                    content=self._content,
+                    extensions={"timeout": {"connect": self._connect_timeout_s}, "trace": self._trace},
+                ) as response,
             ):
-                self._arrivals.put(Head(response.status_code, response.headers.get("content-type", "")))
-                for data in response.iter_bytes():
-                    self._arrivals.put(Received(time.monotonic() - self._sent_at, data))
+                headers = {name.lower(): value.decode("latin-1") for name, value in response.headers}
+                self._arrivals.put(Head(response.status, headers.get(b"content-type", "")))
+                for data in response.iter_stream():
+                    stream = self._backend.stream
+                    assert stream is not None
+                    self._arrivals.put(Received(stream.arrived_at - stream.sent_at, data))
         except Exception as fault:
             self._arrivals.put(End(fault))
         else:
@@ -125,6 +145,18 @@ class TimedRequest:
                 self._socket = info["return_value"].get_extra_info("socket")
                 closed = self._closed
             if closed:
-                raise httpx.ConnectError("cancelled while connecting")
-        elif event.endswith("send_request_headers.started"):
-            self._sent_at = time.monotonic()
+                raise httpcore.ConnectError("cancelled while connecting")
+        elif event.endswith("send_request_headers.started") and self._backend.stream is not None:
+            self._backend.stream.request_begins()
+
+
+def _proxy_for(url: str) -> httpcore.Proxy | None:
+    """The proxy that the environment names for another host (HTTP_PROXY, HTTPS_PROXY, ALL_PROXY, NO_PROXY)."""
+    parts = urlsplit(url)
+    proxies = urllib.request.getproxies()
+    address = proxies.get(parts.scheme) or proxies.get("all")
+    if not address or urllib.request.proxy_bypass(parts.netloc.rpartition("@")[2]):
+        return None
+    proxy = urlsplit(address if "://" in address else f"http://{address}")
+    auth = (unquote(proxy.username), unquote(proxy.password or "")) if proxy.username else None
+    return httpcore.Proxy(f"{proxy.scheme}://{proxy.netloc.rpartition('@')[2]}", auth=auth)

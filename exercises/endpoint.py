@@ -50,11 +50,13 @@ class Endpoint:
             headers["Authorization"] = f"Bearer {self.api_key}"
         return headers
 
-    def http_client(self, timeout: httpx.Timeout) -> httpx.Client:
-        """A client for this server. Raises ExerciseError (exit 2) where the address or the key cannot be used.
+    @property
+    def is_this_machine(self) -> bool:
+        """Proxies of the environment are for other hosts: a request to this machine goes straight to it."""
+        return _is_this_machine(httpx.URL(self.root).host)
 
-        Proxies of the environment are for other hosts: a request to this machine goes straight to it.
-        """
+    def require_usable(self) -> None:
+        """Raises ExerciseError (exit 2) where the address or the key cannot be used."""
         try:
             url = httpx.URL(self.root)
             if url.scheme not in ("http", "https") or not url.host:
@@ -73,12 +75,16 @@ class Endpoint:
                 "Copy the key again, without line ends.",
                 exit_code=2,
             )
+
+    def http_client(self, timeout: httpx.Timeout) -> httpx.Client:
+        """A client for this server. Raises ExerciseError as require_usable does."""
+        self.require_usable()
         # Loading the certificates takes longer than many a practice run; plain http needs none.
         return httpx.Client(
             headers=self.headers,
             timeout=timeout,
-            trust_env=not _is_this_machine(url.host),
-            verify=url.scheme == "https",
+            trust_env=not self.is_this_machine,
+            verify=self.root.startswith("https:"),
         )
 
 

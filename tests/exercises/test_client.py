@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import socket
+import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -266,6 +267,18 @@ def test_proxies_of_the_environment_are_not_for_this_machine(monkeypatch):
     monkeypatch.setenv("ALL_PROXY", "http://127.0.0.1:9")
     with FakeVllm(QUICK) as server:
         assert ask(server).ended == "complete"
+
+
+def test_other_hosts_are_reached_through_the_proxy_that_the_environment_names(monkeypatch):
+    with FakeVllm(QUICK) as proxy:
+        monkeypatch.setenv("http_proxy", proxy.url)
+        monkeypatch.setenv("no_proxy", "")
+        assert ask(proxy, base_url="http://gpu.invalid:8000").text == "a b"
+
+
+def test_arrivals_are_told_by_the_clock_that_they_come_from():
+    with FakeVllm(QUICK) as server:
+        assert ask(server).server["arrival_clock"] == ("kernel" if sys.platform == "linux" else "program")
 
 
 def test_the_address_may_end_in_v1():
