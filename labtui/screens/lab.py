@@ -1,0 +1,449 @@
+"""The lab: the model server beside a task, its run and its result."""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import replace
+from functools import partial
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Container, Vertical
+from textual.message import Message
+from textual.widgets import OptionList
+
+from exercises.records import Run
+from exercises.tasks import PreparedTask, Task, task_set_for
+from labtui.cli.run_text import spread_text
+from labtui.screens.lab_boxes import QuestionBox, Repeats, RepeatsBox
+from labtui.screens.lab_desk import Order, Outcome, desk_of
+from labtui.screens.lab_server import ServerWork, explained
+from labtui.screens.lesson import short_title
+from labtui.screens.page import BACK
+from labtui.terminal_text import visible_line
+from labtui.widgets.choices import Choice, Choices
+from labtui.widgets.commands import Command, bindings
+from labtui.widgets.run_panel import RunPanel
+from labtui.widgets.server_panel import ServerPanel
+from lessons.model import Lesson
+
+LAB_COMMANDS = (
+    Command("enter", "run_task", "run", "Run the chosen task; in the list of runs, show that run"),
+    Command("x", "cancel", "stop the run", "Stop the run that is under way; what is finished is kept"),
+    Command("s", "server", "start/stop", "Start the server; or stop it, after a question"),
+    Command("v", "answer", "answer", "The whole answer of the run that is shown, and its picture"),
+    Command("p", "plan", "plan", "See and change what the next start does: checkpoint, flags, the whole command"),
+    Command("g", "log", "log", "The server's log: follow, scroll, search"),
+    Command("r", "repeats", "how often", "How many runs and warm-ups enter makes"),
+    Command("w", "verdict", "verdict", "Write or read your verdict"),
+    Command("l", "latest", "latest runs", "To the latest runs; enter shows one", shown=False),
+    Command("t", "tasks", "tasks", "To the tasks", shown=False),
+    Command("i", "values", "values", "To the values of the result; the chosen one shows its definition", shown=False),
+    *(Command(str(n), f"choose({n})", f"task {n}", f"Choose task {n}", shown=False) for n in range(1, 10)),
+    BACK,
+)
+RUNS_SHOWN = 12
+
+
+class TaskList(Choices):
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "select", "run", tooltip="Run the chosen task")]
+
+
+class LabScreen(ServerWork):
+    HELP = """
+The lab runs the tasks of the lesson on a model server of your own, and measures them.
+
+s starts the server with the plan that is shown; p changes the plan. A server outlives labtui: leaving, or losing the
+connection, does not end it, and the next start of labtui finds it again. Others may use it too, so stopping asks once.
+
+enter runs the chosen task. The answer comes canvas by canvas. A run goes on when you leave this screen, and is kept;
+leaving labtui ends it, and keeps what had come. "saved" is said only when it is on the disk.
+
+end to end: completion tokens ÷ (last content byte − request sent). After the first canvas: the tokens of the later
+chunks ÷ the time between the first and the last one; an answer of one canvas has no such rate. Each value shows its
+definition when it is chosen: i goes to the values, ↑ ↓ walk them.
+
+Numbers of the practice checkpoint are labelled so: they say nothing about DiffusionGemma.
+"""
+    PAGE_COMMANDS = LAB_COMMANDS
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings(*LAB_COMMANDS)]
+    CSS_PATH = "lab.tcss"
+    VERTICAL_BREAKPOINTS: ClassVar[list[tuple[int, str]]] = [(0, "-short"), (23, "-tall")]  # type: ignore[misc]
+
+    class TasksReady(Message):
+        """The tasks of a checkpoint, each prepared for its next run."""
+
+        def __init__(self, tasks: tuple[Task, ...], upcoming: dict[str, PreparedTask]) -> None:
+            super().__init__()
+            self.tasks, self.upcoming = tasks, upcoming
+
+    class NextPrepared(Message):
+        def __init__(self, task: Task, prepared: PreparedTask) -> None:
+            super().__init__()
+            self.task, self.prepared = task, prepared
+
+    class NoTasks(Message):
+        def __init__(self, error: Exception) -> None:
+            super().__init__()
+            self.error = error
+
+    class RunsSeen(Message):
+        def __init__(self, runs: tuple[Run, ...]) -> None:
+            super().__init__()
+            self.runs = runs
+
+    def __init__(self, lesson_id: str) -> None:
+        super().__init__()
+        self.lesson_id = lesson_id
+        self._tasks: tuple[Task, ...] = ()
+        self._tasks_for: tuple[str, bool] | None = None
+        self._upcoming: dict[str, PreparedTask] = {}
+        self._chosen: str | None = None
+        self._runs: tuple[Run, ...] = ()
+        self._repeats = Repeats()
+
+    @property
+    def lesson(self) -> Lesson:
+        return self.lab.lesson(self.lesson_id)
+
+    @property
+    def crumbs(self) -> tuple[str, ...]:
+        return short_title(self.lesson), "Lab"
+
+    @property
+    def panel(self) -> RunPanel:
+        return self.query_one(RunPanel)
+
+    def compose_body(self) -> ComposeResult:
+        with Container(id="lab"):
+            yield ServerPanel(id="lab-server")
+            with Vertical(id="lab-work"):
+                yield TaskList(id="tasks")
+                yield RunPanel(id="run")
+
+    def on_mount(self) -> None:
+        self.refresh_title()
+        self.query_one("#tasks").focus()
+        self.refresh_plan()
+        self.desk = desk_of(self.lab)
+        self.server_seen()
+        self.run_moved()
+        self._look_at_runs()
+
+    def on_screen_resume(self) -> None:
+        self.refresh_title()
+        self._look_at_runs()
+
+    def server_seen(self) -> None:
+        super().server_seen()
+        self._fit_tasks()
+        if self.desk is not None and self.desk.progress is not None:
+            self.desk.show_words()
+            self.panel.show_live(self.desk.progress, self.lab.now())
+        self._turn_keys()
+
+    def plan_seen(self) -> None:
+        self._fit_tasks()
+        self._turn_keys()
+
+    # --- the tasks
+
+    def _fit_tasks(self) -> None:
+        """The tasks belong to the checkpoint that is served, or that the plan would serve."""
+        status = self.lab.server_status
+        if status is not None and status.checkpoint and status.state != "stopped":
+            wanted = (status.checkpoint, status.practice)
+        elif self.planned is not None and self.planned.plan is not None:
+            checkpoint = self.planned.plan.checkpoint
+            wanted = (checkpoint.id, checkpoint.practice)
+        else:
+            return
+        if wanted != self._tasks_for:
+            self._tasks_for = wanted
+            self.run_worker(
+                partial(self._lay_out, *wanted), group="tasks", exclusive=True, thread=True, exit_on_error=False
+            )
+
+    def _lay_out(self, checkpoint: str, practice: bool) -> None:
+        try:
+            found = task_set_for(checkpoint, practice).tasks
+            upcoming = {task.id: task.prepare(secrets.randbelow(2**31)) for task in found}
+        except Exception as fault:
+            self.post_message(self.NoTasks(fault))
+        else:
+            named = [task.task for task in self.lesson.lab_tasks]
+            own = [task for name in named for task in found if task.id == name]
+            extras = [task for task in found if task.id not in named]
+            self.post_message(self.TasksReady((*own, *extras), upcoming))
+
+    @on(NoTasks)
+    def _no_tasks(self, event: NoTasks) -> None:
+        self.show_fault(event.error)
+
+    @on(TasksReady)
+    def _tasks_ready(self, event: TasksReady) -> None:
+        self._tasks, self._upcoming = event.tasks, event.upcoming
+        titles = {task.task: task.title for task in self.lesson.lab_tasks}
+        rows = [
+            Choice(task.id, f"{number}  {task.id:<14} {visible_line(titles.get(task.id, f'an extra: {task.title}'))}")
+            for number, task in enumerate(event.tasks, 1)
+        ]
+        self.query_one("#tasks", Choices).show(rows)
+        if self.panel.mode == "about":
+            self._show_about()
+        self._turn_keys()
+
+    def _prepare_next(self, task_id: str) -> None:
+        """The next run of a task gets another prompt, another picture."""
+        task = next((one for one in self._tasks if one.id == task_id), None)
+        if task is not None:
+            self.run_worker(partial(self._prepare, task), group="prepare", thread=True, exit_on_error=False)
+
+    def _prepare(self, task: Task) -> None:
+        self.post_message(self.NextPrepared(task, task.prepare(secrets.randbelow(2**31))))
+
+    @on(NextPrepared)
+    def _next_prepared(self, event: NextPrepared) -> None:
+        if event.task in self._tasks:
+            self._upcoming[event.task.id] = event.prepared
+            if self.panel.mode == "about":
+                self._show_about()
+
+    @property
+    def chosen_task(self) -> Task | None:
+        chosen = self.query_one("#tasks", Choices).chosen_id
+        return next((task for task in self._tasks if task.id == chosen), None)
+
+    @on(OptionList.OptionHighlighted, "#tasks")
+    def _task_chosen(self) -> None:
+        chosen = self.query_one("#tasks", Choices).chosen_id
+        if chosen == self._chosen:
+            return
+        first, self._chosen = self._chosen is None, chosen
+        if not first and self.desk is not None and not self.desk.busy:
+            self._show_about()
+
+    def action_choose(self, number: int) -> None:
+        tasks = self.query_one("#tasks", Choices)
+        if number <= len(self._tasks):
+            tasks.focus()
+            tasks.highlighted = number - 1
+            self._show_about()
+
+    # --- what the lower panel shows
+
+    def _show_about(self) -> None:
+        if self.desk is not None and self.desk.busy:
+            return
+        task = self.chosen_task
+        upcoming = self._upcoming.get(task.id) if task is not None else None
+        self.panel.show_about(task, upcoming, self._runs, self.lab.now(), self._repeats.words)
+        self._turn_keys()
+
+    def _turn_keys(self) -> None:
+        self.refresh_bindings()
+        if not self._notice:
+            self.say_next(self._what_next())
+
+    def _what_next(self) -> str:
+        status, panel = self.lab.server_status, self.panel
+        if self.desk is not None and self.desk.busy:
+            return "x stops the run and keeps what is finished. You may leave: it goes on."
+        if status is None:
+            return "One moment."
+        if panel.mode == "result":
+            return "↑ ↓ i walk the values; v shows the answer; enter runs it again; w writes the verdict."
+        if status.usable:
+            return "enter runs the chosen task; ↑ ↓ choose another."
+        match status.state:
+            case "stopped" if self._moment.doing:
+                return "It will be listening in a moment; g shows its log."
+            case "stopped" if self._moment.fault is not None or any(
+                finding.blocking and not finding.ok for finding in self._moment.findings
+            ):
+                return "Do what stands after →; p changes the plan, s tries again."
+            case "stopped":
+                return "s starts the server with this plan; p changes the plan."
+            case "starting" | "warming":
+                return "It gets ready by itself. Meanwhile you may leave and read on; g shows its log."
+            case "foreign":
+                return "s lets go of that server; then s starts your own."
+        return "One moment: it is going down."
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        busy = self.desk is not None and self.desk.busy
+        if not self.is_mounted:
+            return True
+        match action:
+            case "cancel":
+                return busy
+            case "run_task" | "repeats" | "latest":
+                return not busy
+            case "answer" | "values":
+                return self.panel.mode == "result"
+        return True
+
+    async def action_back(self) -> None:
+        panel = self.panel
+        if panel.mode in ("result", "fault"):
+            self.query_one("#tasks").focus()
+            self.quiet()
+            self._show_about()
+        else:
+            await super().action_back()
+
+    def action_tasks(self) -> None:
+        self.query_one("#tasks").focus()
+
+    def action_latest(self) -> None:
+        self._show_about()
+        self.query_one("#latest").focus()
+
+    def action_values(self) -> None:
+        self.query_one("#result").focus()
+
+    # --- runs
+
+    def action_run_task(self) -> None:
+        task, status, desk = self.chosen_task, self.lab.server_status, self.desk
+        if desk is None or desk.busy or task is None:
+            return
+        if status is None or not status.usable:
+            self.say(
+                "The server is not ready: s starts it."
+                if status is None or status.state == "stopped"
+                else "The server is not ready yet.",
+                fault=True,
+            )
+            return
+        if task.runs_code and not desk.code_allowed:
+            box = QuestionBox(
+                "Let the code in the answer run?",
+                "The checker calls what the model wrote, in a child process that has no network, no files and little "
+                "time and memory. This holds until you leave labtui.",
+                "run it",
+            )
+            self.app.push_screen(box, lambda yes: self._allow_code(task) if yes else None)
+            return
+        self._begin(task)
+
+    def _allow_code(self, task: Task) -> None:
+        if self.desk is not None:
+            self.desk.code_allowed = True
+            self._begin(task)
+
+    def _begin(self, task: Task) -> None:
+        upcoming = self._upcoming.get(task.id)
+        seed = upcoming.seed if upcoming is not None else secrets.randbelow(2**31)
+        self.quiet()
+        if self.desk is not None:
+            self.desk.begin(Order(task.id, self._repeats, seed, run_code=task.runs_code))
+
+    def action_cancel(self) -> None:
+        if self.desk is not None:
+            self.desk.stop()
+
+    def run_moved(self) -> None:
+        """The desk calls this when the run under way has moved or ended."""
+        desk = self.desk
+        if desk is None:
+            return
+        if desk.progress is not None:
+            self.panel.show_live(desk.progress, self.lab.now())
+        elif (outcome := desk.take_outcome()) is not None:
+            self._show_outcome(outcome)
+            self._prepare_next(outcome.progress.order.task_id)
+            self._look_at_runs()
+        self._turn_keys()
+
+    def _show_outcome(self, outcome: Outcome) -> None:
+        run, kept = outcome.shown, len(outcome.progress.kept)
+        if outcome.error is not None:
+            fault, task_id = explained(outcome.error), outcome.progress.order.task_id
+            self.run_worker(self.panel.show_fault(fault, task_id, kept), group="fault", exit_on_error=False)
+        elif run is None:
+            self.panel.turn_to_about()
+            self._show_about()
+            self.say("Stopped before anything came; there was nothing to keep.")
+        else:
+            self.panel.show_result(run, self.lab.now(), outcome_words(outcome))
+            stopped = "Stopped. " if outcome.trial is not None and outcome.trial.cancelled else ""
+            self.say(f"{stopped}{'Saved.' if kept == 1 else f'{kept} runs saved.'}")
+
+    def _look_at_runs(self) -> None:
+        self.run_worker(self._read_runs(), group="runs", exclusive=True, exit_on_error=False)
+
+    async def _read_runs(self) -> None:
+        try:
+            self.post_message(
+                self.RunsSeen(await self.lab.books.ask(lambda store: tuple(store.runs.list(limit=RUNS_SHOWN))))
+            )
+        except Exception as error:
+            self.show_fault(error)
+
+    @on(RunsSeen)
+    def _runs_seen(self, event: RunsSeen) -> None:
+        self._runs = event.runs
+        if self.panel.mode == "about":
+            self._show_about()
+
+    @on(OptionList.OptionSelected, "#tasks")
+    def _task_selected(self) -> None:
+        self.action_run_task()
+
+    @on(OptionList.OptionSelected, "#latest")
+    def _run_selected(self, event: OptionList.OptionSelected) -> None:
+        run = next((one for one in self._runs if one.id == event.option_id), None)
+        if run is not None:
+            self.panel.show_result(run, self.lab.now(), "")
+            self.query_one("#result").focus()
+            self.quiet()
+            self._turn_keys()
+
+    @on(OptionList.OptionSelected, "#result")
+    def _value_selected(self) -> None:
+        self.action_answer()
+
+    def action_repeats(self) -> None:
+        self.app.push_screen(RepeatsBox(self._repeats), self._take_repeats)
+
+    def _take_repeats(self, repeats: Repeats | None) -> None:
+        if repeats is not None:
+            self._repeats = repeats
+            self._show_about()
+
+    # --- other screens
+
+    def action_answer(self) -> None:
+        from labtui.screens.lab_answer import AnswerScreen
+
+        if self.panel.run_shown is not None:
+            self.app.push_screen(AnswerScreen(self.panel.run_shown))
+
+    def action_plan(self) -> None:
+        from labtui.screens.lab_plan import PlanScreen
+
+        self.app.push_screen(PlanScreen(), lambda changed: self._plan_changed())
+
+    def _plan_changed(self) -> None:
+        self.show_server(replace(self._moment, plan=None, findings=(), fault=None))
+        self.refresh_plan()
+
+    def action_log(self) -> None:
+        from labtui.screens.lab_log import LogScreen
+
+        self.app.push_screen(LogScreen())
+
+    def action_verdict(self) -> None:
+        self.lab.open_verdict(self.lesson_id)
+
+
+def outcome_words(outcome: Outcome) -> str:
+    """A word on the whole trial: "saved", or the median over its runs."""
+    trial = outcome.trial
+    if trial is None or trial.asked == 1:
+        return "saved"
+    spread = trial.summary.values["end_to_end_tps"]
+    return f"last of {trial.summary.counted} runs that count: {visible_line(spread_text('end_to_end_tps', spread))}"

@@ -1,0 +1,96 @@
+from __future__ import annotations
+
+import io
+from functools import lru_cache
+from typing import Any
+
+from rich.color import Color
+from rich.segment import Segment
+from rich.style import Style
+from textual.geometry import Size
+from textual.strip import Strip
+from textual.widget import Widget
+
+from labtui.widgets.textual_quirks import few_colours
+
+PIXEL_LIMIT = 20_000_000
+
+
+class Picture(Widget):
+    """A picture in half blocks: two pixels a cell, so it passes SSH and tmux. Its words stand where colours do not.
+
+    textual-image is not used here: on import it asks the terminal what it can, and takes the answer from the app.
+    """
+
+    DEFAULT_CSS = """
+    Picture { width: auto; height: auto; }
+    """
+    ALLOW_SELECT = False
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self._png: bytes | None = None
+        self._words = ""
+        self._cells = (0, 0)
+
+    def show(self, png: bytes | None, words: str = "", cells: tuple[int, int] = (40, 12)) -> None:
+        """words: what a person reads instead, where there are too few colours. cells: the most room, width × height."""
+        self._png, self._words, self._cells = png, words, cells
+        self.display = png is not None
+        self.refresh(layout=True)
+
+    @property
+    def _drawn(self) -> tuple[tuple[tuple[int, int, int], ...], ...]:
+        return () if self._png is None else _rows(self._png, *self._cells)
+
+    @property
+    def _as_words(self) -> bool:
+        return few_colours(self.app)
+
+    def get_content_width(self, container: Size, viewport: Size) -> int:
+        if self._as_words:
+            return min(self._cells[0], max(16, len(self._words)))
+        rows = self._drawn
+        return len(rows[0]) if rows else 0
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        if self._as_words:
+            return max(1, -(-len(self._words) // max(1, width)))
+        return len(self._drawn) // 2
+
+    def render_line(self, y: int) -> Strip:
+        width = self.size.width
+        if self._as_words:
+            return Strip([Segment(self._words[y * width : (y + 1) * width])]).adjust_cell_length(width)
+        rows = self._drawn
+        if 2 * y + 1 >= len(rows):
+            return Strip.blank(width)
+        pairs = zip(rows[2 * y], rows[2 * y + 1], strict=True)
+        return Strip(
+            [Segment("▀", Style(color=Color.from_rgb(*up), bgcolor=Color.from_rgb(*low))) for up, low in pairs]
+        )
+
+
+@lru_cache(maxsize=8)
+def _rows(png: bytes, width: int, height: int) -> tuple[tuple[tuple[int, int, int], ...], ...]:
+    """Pixels of the picture scaled into width × height cells, an even number of rows. Empty where it is no picture."""
+    from PIL import Image
+
+    try:
+        with Image.open(io.BytesIO(png)) as opened:
+            if opened.width * opened.height > PIXEL_LIMIT:
+                return ()
+            picture = opened.convert("RGBA")
+    except (OSError, ValueError):
+        return ()
+    ground = Image.new("RGBA", picture.size, "white")
+    ground.alpha_composite(picture)
+    scale = min(width / picture.width, 2 * height / picture.height)
+    columns = max(1, round(picture.width * scale))
+    lines = max(2, 2 * round(picture.height * scale / 2))
+    small = ground.convert("RGB").resize((columns, lines), Image.Resampling.LANCZOS)
+    data = small.tobytes()
+    return tuple(
+        tuple((data[at], data[at + 1], data[at + 2]) for at in range(3 * line * columns, 3 * (line + 1) * columns, 3))
+        for line in range(lines)
+    )

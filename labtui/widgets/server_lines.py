@@ -1,0 +1,210 @@
+"""The server panel in words. Pure: from one moment of the server to the lines that a person reads."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from labtui.terminal_text import visible, visible_line
+from labtui.widgets.dates import span
+from labtui.widgets.server_words import SYMBOLS
+
+if TYPE_CHECKING:
+    from labtui.errors import Explained
+    from labtui.serving.live_figures import Figures
+    from labtui.serving.plan import Plan
+    from labtui.serving.preflight import Finding
+    from labtui.serving.status import Status
+
+FIT_WORDS = {"PASS": "fits", "TIGHT": "fits, but only just", "NO": "does not fit"}
+GOING = ("starting", "warming", "dying")
+
+
+@dataclass(frozen=True, slots=True)
+class ServerMoment:
+    """All that the panel shows, at one moment.
+
+    plan, findings: what the next start would do, and what was found before it. fault: why the last start or stop, or
+    the plan, came to nothing. estimate_s: how long the last such launch took. doing: what labtui is just doing to the
+    server. found: the server ran before this labtui came. log: its last lines.
+    """
+
+    status: Status | None = None
+    plan: Plan | None = None
+    findings: tuple[Finding, ...] = ()
+    fault: Explained | None = None
+    figures: Figures | None = None
+    estimate_s: float | None = None
+    doing: str = ""
+    found: bool = False
+    now: datetime | None = None
+    log: tuple[str, ...] = field(default=())
+
+
+def state_line(moment: ServerMoment) -> str:
+    status = moment.status
+    if status is None:
+        return "◌ looking for a server…"
+    if moment.doing:
+        return f"◐ {visible_line(moment.doing)}"
+    parts = [_state_words(moment, status)]
+    if status.practice:
+        parts.append("practice checkpoint")
+    elif status.checkpoint:
+        parts.append(visible_line(status.checkpoint))
+    if status.state in GOING and status.since_s is not None:
+        parts.append(span(status.since_s))
+    if status.state in ("ready", "foreign") and status.url:
+        parts.append(visible_line(status.url).removeprefix("http://"))
+    return f"{SYMBOLS.get(status.state, '◐')} {' · '.join(parts)}"
+
+
+def _state_words(moment: ServerMoment, status: Status) -> str:
+    match status.state:
+        case "ready":
+            return f"ready, still running since {_since(moment, status)}" if moment.found else "ready"
+        case "stopped":
+            return "ended by itself" if status.died else "stopped"
+        case "foreign" if status.attached:
+            return "attached, not started by labtui"
+        case "foreign":
+            return "another server answers there"
+        case "dying":
+            return "going down"
+        case "warming":
+            return visible_line(status.stage or "warming")
+    return visible_line(status.stage or "starting")
+
+
+def _since(moment: ServerMoment, status: Status) -> str:
+    if moment.now is None or status.since_s is None:
+        return "before"
+    began = moment.now.astimezone().timestamp() - status.since_s
+    start, now = datetime.fromtimestamp(began).astimezone(), moment.now.astimezone()
+    return f"{start:%H:%M}" if start.date() == now.date() else f"{start:%Y-%m-%d %H:%M}"
+
+
+def progress_line(moment: ServerMoment, width: int) -> str:
+    """A bar with what is left, while it starts; empty otherwise."""
+    status = moment.status
+    if status is None or status.state not in ("starting", "warming") or moment.doing:
+        return ""
+    since, estimate = status.since_s or 0.0, moment.estimate_s
+    if estimate:
+        left = estimate - since
+        words = f"about {span(left)} left" if left >= 1 else "longer than last time"
+        words += f" (last launch {span(estimate)})"
+        share = min(since / estimate, 0.99)
+    elif status.share is not None:
+        share, words = status.share, "of this stage; the first launch of this plan, so no estimate"
+    else:
+        return "the first launch of this plan: no estimate yet"
+    room = max(8, min(28, width - len(words) - 2))
+    full = round(share * room)
+    return f"{'■' * full}{'□' * (room - full)}  {words}"
+
+
+def figures_line(moment: ServerMoment) -> str:
+    """Live figures of a server that answers; a dash where its page does not have one."""
+    status = moment.status
+    if status is None or not status.usable:
+        return ""
+    seen = moment.figures
+    running, waiting = (None, None) if seen is None else (seen.running, seen.waiting)
+    kv = None if seen is None or seen.kv_share is None else f"{seen.kv_share:.0%}"
+    rate = None if seen is None or seen.delivered_tps is None else f"{seen.delivered_tps:,.0f} tok/s"
+    steps = None if seen is None or seen.steps_per_canvas is None else f"{seen.steps_per_canvas:.3g}"
+    return "   ".join(
+        (
+            f"requests {_or_dash(running)} running, {_or_dash(waiting)} waiting",
+            f"KV {_or_dash(kv)}",
+            f"delivering {_or_dash(rate)}",
+            f"steps {_or_dash(steps)}",
+        )
+    )
+
+
+def _or_dash(value: object) -> str:
+    return "–" if value is None else str(value)
+
+
+def message_lines(moment: ServerMoment) -> tuple[str, ...]:
+    """What the status says beyond its state: why it is still warming, what is left of it."""
+    status = moment.status
+    if status is None or not status.message or status.died or moment.doing:
+        return ()
+    return (visible_line(status.message),)
+
+
+def plan_lines(moment: ServerMoment, *, long: bool = False) -> tuple[str, ...]:
+    """What the next start would do; long: with every reason."""
+    status, plan = moment.status, moment.plan
+    if status is None or status.state != "stopped" or moment.doing:
+        return ()
+    if plan is None:
+        return () if moment.fault is not None else ("PLAN  one moment…",)
+    where = "on the CPU" if plan.on_cpu else f"on {plan.gpus} GPU{'s' if plan.gpus > 1 else ''}"
+    # The reason of a fit begins with the same words.
+    first, *others = [visible_line(reason) for reason in plan.why] or [""]
+    first = first.removeprefix("fits: ")
+    head = f"PLAN  {plan.checkpoint.id} {where} · {FIT_WORDS[plan.fit]}{f': {first}' if first else ''}"
+    return (head, *(f"· {reason}" for reason in others)) if long else (head,)
+
+
+def finding_lines(moment: ServerMoment) -> tuple[str, ...]:
+    """What was found before a start: the faults with what to do, else one line that all is well."""
+    status = moment.status
+    if status is None or status.state != "stopped" or moment.doing or moment.plan is None or not moment.findings:
+        return ()
+    faults = [finding for finding in moment.findings if not finding.ok]
+    lines = []
+    for finding in sorted(faults, key=lambda one: not one.blocking):
+        lines.append(f"{'✗' if finding.blocking else '!'} {visible_line(finding.title)}")
+        lines.append(f"  → {visible_line(finding.fix)}")
+    good = len(moment.findings) - len(faults)
+    if good:
+        lines.append(f"✓ {good} check{'' if good == 1 else 's'} before a start {'is' if good == 1 else 'are'} in order")
+    return tuple(lines)
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    title: str
+    cause: str
+    fix: str
+
+
+def trouble(moment: ServerMoment) -> Trouble | None:
+    """What went wrong: a start or stop that came to nothing, or why the server ended by itself."""
+    if moment.fault is not None:
+        return Trouble(visible(moment.fault.title), visible(moment.fault.cause), visible(moment.fault.fix))
+    status = moment.status
+    if status is None or moment.doing:
+        return None
+    if status.died:
+        log = "" if status.log_path is None else f" Log: {visible_line(str(status.log_path))}"
+        if status.causes:
+            first = status.causes[0]
+            shown = f"\nline {first.line}: {visible_line(first.text)}" if first.text else f" (line {first.line})"
+            return Trouble(visible(first.title), f"{visible(first.cause)}{shown}", f"{visible(first.fix)}{log}")
+        last = f"\nIts last line: {visible_line(status.last_line)}" if status.last_line else ""
+        return Trouble(
+            "The server ended by itself",
+            f"{visible(status.message)}{last}",
+            f"g shows its log; s starts it again.{log}",
+        )
+    if status.state == "foreign" and status.message:
+        return Trouble("That server cannot be used", visible(status.message), "s lets it go; then s starts your own.")
+    return None
+
+
+def log_lines(moment: ServerMoment, count: int) -> tuple[str, ...]:
+    """The last lines of our server's log; at least the very last one that the status knows."""
+    status = moment.status
+    if status is None or (status.state == "stopped" and not status.died) or status.attached:
+        return ()
+    lines = [line for line in moment.log if line.strip()]
+    if not lines and status.last_line:
+        lines = [status.last_line]
+    return tuple(visible_line(line) for line in lines[-count:]) if count > 0 else ()
