@@ -14,7 +14,10 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-TOOLS = "awk bash cat chmod cksum cp cut df dirname env find grep head id ls mkdir mv readlink rm sed sleep tail tput tr uname"
+TOOLS = (
+    "awk bash cat chmod cksum cp cut df dirname env find grep head id ls mkdir mv readlink "
+    "rm sed sleep tail tput tr uname"
+)
 
 # Plays python3 and, copied into .venv, the environment's python. FAKE_PIP names what the registry does.
 PYTHON = r"""#!/usr/bin/env bash
