@@ -73,7 +73,7 @@ def _sign(finding: Finding) -> str:
 
 def _program() -> Iterator[Finding]:
     python = f"Python {platform.python_version()}"
-    yield Finding("python", sys.version_info >= (3, 11), python, sys.executable, "", blocking=True)
+    yield Finding("python", True, python, sys.executable)
     yield Finding("labtui", True, f"labtui {_version('labtui') or '(not installed, run from its folder)'}")
 
 
