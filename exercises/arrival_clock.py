@@ -116,7 +116,7 @@ def _arrival(ancillary: list[tuple[int, int, bytes]]) -> float:
     for level, kind, data in ancillary:
         if level == socket.SOL_SOCKET and kind == _SO_TIMESTAMPNS and len(data) >= _TIMESPEC.size:
             seconds, nanoseconds = _TIMESPEC.unpack_from(data)
-            age = wall - (seconds + nanoseconds / 1e9)
+            age: float = wall - (seconds + nanoseconds / 1e9)
             if 0 <= age < _OLDEST_S:
                 return monotonic - age
     return monotonic

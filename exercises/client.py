@@ -93,6 +93,13 @@ class _Refused(Exception):
                 "Attach again with the key that the server was started with.",
                 exit_code=2,
             )
+        if self.status == 404 and "model" not in self.message.lower():
+            return ExerciseError(
+                "This is not an OpenAI-compatible server",
+                f"{server} has no /v1/chat/completions (404: {self.message})",
+                "Check the address.",
+                exit_code=2,
+            )
         if self.status == 404:
             return ExerciseError(
                 f"The server does not serve the model {endpoint.model!r}",

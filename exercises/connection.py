@@ -68,7 +68,8 @@ class TimedRequest:
     ) -> None:
         endpoint.require_usable()
         self._url = endpoint.url(path)
-        self._headers = {"Content-Type": "application/json", "Accept": "text/event-stream", **endpoint.headers}
+        headers = {"Content-Type": "application/json", "Accept": "text/event-stream", **endpoint.headers}
+        self._headers = [(name.encode("ascii"), value.encode("ascii")) for name, value in headers.items()]
         self._content = json.dumps(body).encode("ascii")
         self._proxy = None if endpoint.is_this_machine else _proxy_for(self._url)
         self._connect_timeout_s = min(CONNECT_TIMEOUT_S, timeout_s)

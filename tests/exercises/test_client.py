@@ -137,6 +137,7 @@ def test_a_connection_that_breaks_off_keeps_what_came_before():
         (QUICK, {"api_key": "right", "model": "nope"}, 2, "does not serve the model 'nope'"),
         (Script(refuse=(400, "max_tokens=512 cannot be greater")), {"api_key": "right"}, 1, "max_tokens=512 cannot"),
         (Script(refuse=(500, "EngineCore encountered an issue")), {"api_key": "right"}, 1, "EngineCore encountered"),
+        (Script(refuse=(404, "Not Found")), {"api_key": "right"}, 2, "not an OpenAI-compatible server"),
         (Script(refuse=(503, "starting")), {"api_key": "right"}, 3, "not ready"),
     ],
 )
