@@ -38,6 +38,7 @@ LAB_COMMANDS = (
     Command("g", "log", "log", "The server's log: follow, scroll, search"),
     Command("r", "repeats", "how often", "How many runs and warm-ups enter makes"),
     Command("w", "verdict", "verdict", "Write or read your verdict"),
+    Command("a", "attach", "attach", "Use a server that somebody else started, by its address", shown=False),
     Command("l", "latest", "latest runs", "To the latest runs; enter shows one", shown=False),
     Command("t", "tasks", "tasks", "To the tasks", shown=False),
     Command("i", "values", "values", "To the values of the result; the chosen one shows its definition", shown=False),
@@ -267,7 +268,7 @@ Numbers of the practice checkpoint are labelled so: they say nothing about Diffu
             case "stopped":
                 return "s starts the server with this plan; p changes the plan."
             case "starting" | "warming":
-                return "It gets ready by itself. Meanwhile you may leave and read on; g shows its log."
+                return "It gets ready by itself; you may leave and read on. g shows its log."
             case "foreign":
                 return "s lets go of that server; then s starts your own."
         return "One moment: it is going down."
@@ -281,6 +282,9 @@ Numbers of the practice checkpoint are labelled so: they say nothing about Diffu
                 return busy
             case "run_task" | "repeats" | "latest":
                 return not busy
+            case "attach":
+                status = self.lab.server_status
+                return status is not None and status.state in ("stopped", "foreign")
             case "answer" | "values":
                 return self.panel.mode == "result"
         return True

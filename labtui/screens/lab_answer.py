@@ -106,7 +106,7 @@ o saves answer and picture as files, so that you can open them with other progra
         super().__init__()
         self.run_shown = run
         self._seen: Seen | None = None
-        self._text_alone = False
+        self._view = 0
 
     @property
     def crumbs(self) -> tuple[str, ...]:
@@ -159,28 +159,29 @@ o saves answer and picture as files, so that you can open them with other progra
         if seen is None:
             return
         self.query_one("#answer-words", Static).update(visible(seen.words))
-        wide = self.has_class("-wide")
-        side = self.query_one("#answer-side")
-        side.display = bool(seen.png or seen.words) and not self._text_alone
-        self.query_one("#answer-text").display = wide or self._text_alone or seen.png is None
-        side.set_class(seen.png is None, "-words")
+        view = self._views[self._view % len(self._views)]
         body = self.query_one("#answer")
-        room = (body.size.width // 2 if wide else body.size.width, max(2, body.size.height - 3))
-        words = "[picture; o saves it as a file]"
-        self.query_one(Picture).show(seen.png, words, room)
+        body.set_class(view == "both", "-both")
+        self.query_one("#answer-side").display = bool(seen.png or seen.words) and view != "text"
+        self.query_one("#answer-text").display = view != "picture"
+        room = (body.size.width // 2 if view == "both" else body.size.width, max(2, body.size.height - 3))
+        self.query_one(Picture).show(seen.png, "[picture: o saves it as a file]", room)
         self.refresh_bindings()
-        if seen.png is not None and not wide:
-            self.say_next(
-                "t turns to the text; o saves both as files."
-                if not self._text_alone
-                else "t turns to the picture; space reads on; o saves both as files."
-            )
+        turn = "t turns to the picture, to the text; " if seen.png is not None else ""
+        self.say_next(f"{turn}space reads on; o saves answer and picture as files.")
+
+    @property
+    def _views(self) -> tuple[str, ...]:
+        """Text and picture stand side by side where there is room for both; alone, each has all of it."""
+        if self._seen is None or self._seen.png is None:
+            return ("text and words",)
+        return ("picture", "text") if self.has_class("-narrow") else ("both", "picture", "text")
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         return action != "turn" or (self._seen is not None and self._seen.png is not None)
 
     def action_turn(self) -> None:
-        self._text_alone = not self._text_alone
+        self._view += 1
         self._show()
 
     def action_scroll(self, by: int) -> None:

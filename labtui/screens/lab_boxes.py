@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
+from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.screen import ModalScreen
-from textual.widgets import Static
+from textual.widgets import Input, Static
 
 from labtui.terminal_text import visible
 from labtui.widgets.commands import Command, bindings
@@ -41,6 +42,41 @@ class QuestionBox(ModalScreen[bool]):
 
     def action_answer(self, yes: bool) -> None:
         self.dismiss(yes)
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """A server of somebody else. key: empty for the one in LABTUI_API_KEY, or none."""
+
+    url: str
+    key: str = field(default="", repr=False)
+
+
+class AttachBox(ModalScreen[Address | None]):
+    """The address of a server that runs already, and its key."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings(Command("escape", "dismiss", "leave", "Leave it as it was"))]
+    AUTO_FOCUS = "#attach-url"
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="box"):
+            yield Static("Attach to a server", classes="heading", markup=False)
+            yield Static("Its address", classes="muted-line", markup=False)
+            yield Input(placeholder="http://127.0.0.1:8000", id="attach-url", compact=True)
+            yield Static("Its API key, if it has one", classes="muted-line", markup=False)
+            yield Input(password=True, placeholder="empty: LABTUI_API_KEY, or none", id="attach-key", compact=True)
+            yield Static(
+                "labtui asks it for one token, and never stops it. The key is kept in a file that only you can read.",
+                classes="consequence",
+                markup=False,
+            )
+            yield Static("tab  other field   enter  attach   esc  leave", classes="box-keys", markup=False)
+
+    @on(Input.Submitted)
+    def _submitted(self) -> None:
+        url, key = (self.query_one(name, Input).value.strip() for name in ("#attach-url", "#attach-key"))
+        if url:
+            self.dismiss(Address(url, key))
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,15 @@ from textual.message import Message
 from textual.widgets import OptionList, Static
 
 from labtui.errors import Explained, LabError
-from labtui.screens.lab_planning import CHECKPOINT_KEY, FLAGS_KEY, PlanChoice, Planned, kept_choice, planned
+from labtui.screens.lab_planning import (
+    CHECKPOINT_KEY,
+    FLAGS_KEY,
+    TYPED_FLAGS_KEY,
+    PlanChoice,
+    Planned,
+    kept_choice,
+    planned,
+)
 from labtui.screens.lab_server import explained
 from labtui.screens.page import BACK, Page
 from labtui.terminal_text import visible, visible_line
@@ -27,6 +35,7 @@ from labtui.widgets.writing import Writing
 
 if TYPE_CHECKING:
     from labtui.serving.plan import Plan
+    from store.opening import Store
 
 PLAN_COMMANDS = (
     Command("enter", "take", "take", "Take the chosen checkpoint with these flags for the next start"),
@@ -88,7 +97,7 @@ Whether it fits is an estimate. Where you know better, the start asks once and d
         with Container(id="plan"):
             yield Choices(id="checkpoints")
             with Vertical(id="plan-detail"):
-                flags = Writing(draft_key=FLAGS_KEY, id="plan-flags")
+                flags = Writing(draft_key=TYPED_FLAGS_KEY, id="plan-flags")
                 flags.border_title = "Your flags"
                 yield flags
                 with VerticalScroll(id="plan-text", can_focus=False):
@@ -107,7 +116,7 @@ Whether it fits is an estimate. Where you know better, the start asks once and d
 
     async def _read(self) -> None:
         try:
-            choice = await self.lab.books.ask(kept_choice)
+            choice = await self.lab.books.ask(_typed_choice)
         except Exception as error:
             self.show_fault(error)
             return
@@ -230,6 +239,7 @@ Whether it fits is an estimate. Where you know better, the start asks once and d
         try:
             await self.lab.books.keep_draft(CHECKPOINT_KEY, choice.checkpoint or "")
             await self.lab.books.keep_draft(FLAGS_KEY, choice.flags)
+            await self.lab.books.keep_draft(TYPED_FLAGS_KEY, "")
         except Exception as error:
             self.show_fault(error)
             return
@@ -249,3 +259,9 @@ Whether it fits is an estimate. Where you know better, the start asks once and d
 
     def action_scroll(self, by: int) -> None:
         self.query_one("#plan-text").scroll_relative(y=by, animate=False)
+
+
+def _typed_choice(store: Store) -> PlanChoice:
+    """What was taken last, with the flags that were being typed when the screen was left."""
+    choice, typed = kept_choice(store), store.progress.draft(TYPED_FLAGS_KEY)
+    return choice if typed is None else PlanChoice(choice.checkpoint, typed)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 CHECKPOINT_KEY = "serve-checkpoint"
 FLAGS_KEY = "serve-flags"
+TYPED_FLAGS_KEY = "serve-flags-typed"
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from textual.message import Message
 from labtui.bug_report import reported
 from labtui.errors import Explained, LabError, is_explained
 from labtui.launch_record import record_launch, record_stop
-from labtui.screens.lab_boxes import QuestionBox
+from labtui.screens.lab_boxes import Address, AttachBox, QuestionBox
 from labtui.screens.lab_desk import RunDesk
 from labtui.screens.lab_planning import PlanChoice, Planned, kept_choice, plan_for, planned
 from labtui.screens.page import Page
@@ -21,6 +21,7 @@ from labtui.widgets.server_lines import ServerMoment
 from labtui.widgets.server_panel import ServerPanel
 
 if TYPE_CHECKING:
+    from labtui.serving.gpu import Gpu
     from labtui.serving.live_figures import FigureReader, Figures
     from labtui.serving.log_tail import LogFollower
     from labtui.serving.status import Status
@@ -35,6 +36,7 @@ class Watched:
     """What one look at a running server gave. log_path: the file that log is the end of."""
 
     figures: Figures | None
+    gpus: tuple[Gpu, ...]
     log: tuple[str, ...]
     log_path: Path | None
 
@@ -197,10 +199,12 @@ class ServerWork(Page):
             self.run_worker(partial(self._look, status), group="watch", thread=True, exit_on_error=False)
 
     def _look(self, status: Status) -> None:
+        from labtui.serving.gpu import gpus
+
         try:
             figures = self._figures(status)
             log, path = self._log_tail()
-            self.post_message(self.ServerWatched(Watched(figures, log, path)))
+            self.post_message(self.ServerWatched(Watched(figures, gpus(), log, path)))
         except Exception as error:
             if not is_explained(error):
                 raise
@@ -233,7 +237,8 @@ class ServerWork(Page):
 
     @on(ServerWatched)
     def _server_watched(self, event: ServerWatched) -> None:
-        self.show_server(replace(self._moment, figures=event.watched.figures, log=event.watched.log))
+        seen = event.watched
+        self.show_server(replace(self._moment, figures=seen.figures, gpus=seen.gpus, log=seen.log))
 
     # --- start and stop
 
@@ -285,6 +290,22 @@ class ServerWork(Page):
     def _launched(self) -> None:
         self.show_server(replace(self._moment, doing="", fault=None, figures=None, log=()))
         self.lab.look_at_server()
+
+    def action_attach(self) -> None:
+        self.app.push_screen(AttachBox(), self._attach_to)
+
+    def _attach_to(self, address: Address | None) -> None:
+        if address is not None:
+            self.show_server(replace(self._moment, fault=None, doing=f"asking {address.url}"))
+            self.app.run_worker(partial(self._attach_there, address), group="launch", thread=True, exit_on_error=False)
+
+    def _attach_there(self, address: Address) -> None:
+        try:
+            self.lab.supervisor.attach(address.url, address.key or None)
+        except Exception as error:
+            self.post_message(self.NotDone(error))
+        else:
+            self.post_message(self.Launched())
 
     def _ask_to_stop(self, status: Status) -> None:
         if status.state == "foreign":

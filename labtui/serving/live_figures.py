@@ -30,10 +30,11 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """None where the page does not have it, or where nothing was delivered in the window.
+    """None where the page does not have it, or nothing shows it yet.
 
     delivered_tps: tokens that all requests received per second, over the last WINDOW_S seconds at most.
-    steps_per_canvas: as the design defines it, over the same window, whoever's canvases they were.
+    steps_per_canvas: as the design defines it, over the last window that started and ended idle, whoever's canvases
+    they were.
     """
 
     running: int | None = None
@@ -50,17 +51,24 @@ class FigureReader:
         self._client = endpoint.http_client(httpx.Timeout(PAGE_TIMEOUT_S))
         self._url = endpoint.url("/metrics")
         self._readings: deque[Reading] = deque()
+        self._idle: Counters | None = None
+        self._steps: float | None = None
 
     def look(self) -> Figures:
         """All None where the page cannot be read; never raises for what the server does."""
         reading = self._read()
         if reading is None:
             self._readings.clear()
+            self._idle = self._steps = None
             return Figures()
         self._readings.append(reading)
         while reading.at_s - self._readings[0].at_s > WINDOW_S:
             self._readings.popleft()
-        return figures(self._readings[0], reading)
+        if reading.counters.running is not None and not reading.counters.busy:
+            if self._idle is not None:
+                self._steps = steps_between(self._idle, reading.counters) or self._steps
+            self._idle = reading.counters
+        return figures(self._readings[0], reading, self._steps)
 
     def close(self) -> None:
         self._client.close()
@@ -81,20 +89,25 @@ def read_page(text: str, at_s: float) -> Reading:
     return Reading(at_s, parse_metrics(text), max(shares) if shares else None)
 
 
-def figures(before: Reading, now: Reading) -> Figures:
+def figures(before: Reading, now: Reading, steps_per_canvas: float | None = None) -> Figures:
     """before may be the same reading as now: then there is no rate yet."""
     seconds = now.at_s - before.at_s
     tokens = _gained(before.counters.generation_tokens, now.counters.generation_tokens)
-    positions = _gained(before.counters.canvas_positions, now.counters.canvas_positions)
-    committed = _gained(before.counters.committed_tokens, now.counters.committed_tokens)
-    steps = positions / committed - 1 if positions and committed else None
     return Figures(
         running=_whole(now.counters.running),
         waiting=_whole(now.counters.waiting),
         kv_share=now.kv_share,
         delivered_tps=tokens / seconds if tokens is not None and seconds > 0 else None,
-        steps_per_canvas=steps if steps is not None and steps > 0 else None,
+        steps_per_canvas=steps_per_canvas,
     )
+
+
+def steps_between(before: Counters, after: Counters) -> float | None:
+    """Canvas positions ÷ committed tokens − 1 between two idle readings; None where no canvas was committed."""
+    positions = _gained(before.canvas_positions, after.canvas_positions)
+    committed = _gained(before.committed_tokens, after.committed_tokens)
+    steps = positions / committed - 1 if positions and committed else None
+    return steps if steps is not None and steps > 0 else None
 
 
 def _gained(before: float | None, now: float | None) -> float | None:

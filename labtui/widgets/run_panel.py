@@ -11,7 +11,7 @@ from textual.widgets import Static
 
 from exercises.records import Run
 from exercises.tasks import PreparedTask, Task
-from labtui.cli.run_text import PRACTICE_LABEL, label_of
+from labtui.cli.run_text import label_of
 from labtui.errors import Explained
 from labtui.screens.home_picture import run_label, run_outcome
 from labtui.screens.lab_desk import Progress
@@ -21,6 +21,8 @@ from labtui.widgets.dates import day_words, span
 from labtui.widgets.fault_panel import FaultPanel
 from labtui.widgets.picture import Picture
 from labtui.widgets.result_list import ResultList, result_rows
+
+PRACTICE = "! practice checkpoint: these numbers say nothing about DiffusionGemma"
 
 Mode = Literal["about", "live", "result", "fault"]
 
@@ -42,7 +44,7 @@ class RunPanel(Container):
         & #run-prompt { height: auto; max-height: 4; color: $quiet; }
         & Picture { margin-left: 2; }
         & ResultList, & #run-live, & #run-fault, & #latest, & #latest-head { display: none; }
-        & #run-live { height: 1fr; border-left: thick $line; padding: 0 1; }
+        & #run-live { height: 1fr; border-left: solid $line; padding: 0 1; }
         & #latest { height: 1fr; }
         & ResultList { height: 1fr; }
         & #latest-head { color: $quiet; text-style: bold; height: auto; margin-top: 1; }
@@ -156,12 +158,12 @@ class RunPanel(Container):
         self.run_shown = run
         when = day_words(datetime.fromisoformat(run.started_at), now)
         warmup = " warm-up" if run.warmup else ""
-        label = f"! {PRACTICE_LABEL}" if run.practice else ""
+        label = PRACTICE if run.practice else ""
         if not run.valid:
             label = f"✗ not valid: {visible_line(run.invalid_reason or 'no reason kept')}" + (
                 f"\n{label}" if label else ""
             )
-        self._head(f"{run.task}{warmup} · {label_of(run)} · {about or when}", label)
+        self._head(f"{run.task}{warmup} · {label_of(run)} · {about or when} · run {run.id}", label)
         self.query_one("#result", ResultList).show(result_rows(run), "end_to_end_tps")
         self._show_png(None, "")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -12,6 +13,7 @@ from labtui.widgets.server_words import SYMBOLS
 
 if TYPE_CHECKING:
     from labtui.errors import Explained
+    from labtui.serving.gpu import Gpu
     from labtui.serving.live_figures import Figures
     from labtui.serving.plan import Plan
     from labtui.serving.preflight import Finding
@@ -19,6 +21,10 @@ if TYPE_CHECKING:
 
 FIT_WORDS = {"PASS": "fits", "TIGHT": "fits, but only just", "NO": "does not fit"}
 GOING = ("starting", "warming", "dying")
+
+LOG_PREFIX = re.compile(r"^(?:\([\w-]+ pid=\d+\) )*(?:(?P<level>[A-Z]+) \d\d-\d\d \d\d:\d\d:\d\d \[[^\]]+\] )?")
+OWN_LOOKS = re.compile(r'"GET /(?:health|metrics|version|v1/models) HTTP')
+"""What labtui's own looks leave in the server's log: shown in the log, not in its last lines."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +41,7 @@ class ServerMoment:
     findings: tuple[Finding, ...] = ()
     fault: Explained | None = None
     figures: Figures | None = None
+    gpus: tuple[Gpu, ...] = ()
     estimate_s: float | None = None
     doing: str = ""
     found: bool = False
@@ -96,13 +103,20 @@ def progress_line(moment: ServerMoment, width: int) -> str:
         words = f"about {span(left)} left" if left >= 1 else "longer than last time"
         words += f" (last launch {span(estimate)})"
         share = min(since / estimate, 0.99)
-    elif status.share is not None:
-        share, words = status.share, "of this stage; the first launch of this plan, so no estimate"
     else:
-        return "the first launch of this plan: no estimate yet"
+        step, steps = _step(status)
+        share = (step - 1 + (status.share or 0.0)) / steps
+        words = f"step {step} of {steps} (first launch of this plan)"
     room = max(8, min(28, width - len(words) - 2))
     full = round(share * room)
     return f"{'■' * full}{'□' * (room - full)}  {words}"
+
+
+def _step(status: Status) -> tuple[int, int]:
+    from labtui.serving.stages import STAGES
+
+    stage = STAGES.get(status.stage_id or "")
+    return (stage.order + 1 if stage is not None else 1), len(STAGES)
 
 
 def figures_line(moment: ServerMoment) -> str:
@@ -122,6 +136,18 @@ def figures_line(moment: ServerMoment) -> str:
             f"delivering {_or_dash(rate)}",
             f"steps {_or_dash(steps)}",
         )
+    )
+
+
+def gpu_lines(moment: ServerMoment) -> tuple[str, ...]:
+    """One line a GPU: memory, how busy, power, temperature; a dash where the driver does not tell."""
+    if moment.status is None or moment.status.state == "stopped":
+        return ()
+    return tuple(
+        f"GPU {card.index}   {card.total_gib - card.free_gib:.1f} of {card.total_gib:.1f} GiB   "
+        f"{_or_dash(card.utilization_percent)} % busy   "
+        f"{_or_dash(None if card.power_w is None else round(card.power_w))} W   {_or_dash(card.temperature_c)} °C"
+        for card in moment.gpus
     )
 
 
@@ -161,6 +187,7 @@ def finding_lines(moment: ServerMoment) -> tuple[str, ...]:
     lines = []
     for finding in sorted(faults, key=lambda one: not one.blocking):
         lines.append(f"{'✗' if finding.blocking else '!'} {visible_line(finding.title)}")
+        lines.append(f"  {visible_line(finding.cause)}")
         lines.append(f"  → {visible_line(finding.fix)}")
     good = len(moment.findings) - len(faults)
     if good:
@@ -204,7 +231,15 @@ def log_lines(moment: ServerMoment, count: int) -> tuple[str, ...]:
     status = moment.status
     if status is None or (status.state == "stopped" and not status.died) or status.attached:
         return ()
-    lines = [line for line in moment.log if line.strip()]
+    lines = [line for line in moment.log if line.strip() and not OWN_LOOKS.search(line)]
     if not lines and status.last_line:
         lines = [status.last_line]
-    return tuple(visible_line(line) for line in lines[-count:]) if count > 0 else ()
+    return tuple(without_prefix(visible_line(line)) for line in lines[-count:]) if count > 0 else ()
+
+
+def without_prefix(line: str) -> str:
+    """A line of vLLM's log without process, time and place, which take more room than it has; warnings say so."""
+    found = LOG_PREFIX.match(line)
+    rest = line[found.end() :] if found is not None else line
+    level = found.group("level") if found is not None else None
+    return f"{level} {rest}" if level not in (None, "INFO", "DEBUG") else rest

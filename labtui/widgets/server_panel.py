@@ -10,7 +10,7 @@ from textual.widgets import Static
 from labtui.widgets import server_lines
 from labtui.widgets.server_lines import ServerMoment
 
-PARTS = ("state", "progress", "message", "plan", "findings", "title", "cause", "fix", "figures", "log")
+PARTS = ("state", "progress", "message", "plan", "findings", "title", "cause", "fix", "figures", "gpus", "log")
 
 
 class ServerPanel(VerticalGroup):
@@ -64,6 +64,7 @@ class ServerPanel(VerticalGroup):
             "cause": wrong.cause if wrong else "",
             "fix": f"→ {wrong.fix}" if wrong else "",
             "figures": server_lines.figures_line(moment),
+            "gpus": "\n".join(server_lines.gpu_lines(moment)),
             "log": _one_line_each(server_lines.log_lines(moment, self._log_room), width),
         }
         for part, text in texts.items():
