@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
@@ -56,7 +57,29 @@ def check_lines(run: Run) -> Iterator[str]:
         yield f"    {'✓' if fact.passed else '✗'} {visible_line(fact.name)}{detail}"
 
 
-def run_lines(run: Run, *, with_output: bool = True) -> Iterator[str]:
+def evidence_lines(run: Run) -> Iterator[str]:
+    """What it ran on and with, as far as it is known: what somebody needs to repeat or doubt the numbers."""
+    evidence = run.evidence
+    server = evidence.get("server") or {}
+    command = evidence.get("command")
+    known = {
+        "prompt": evidence.get("prompt"),
+        "max_tokens": evidence.get("max_tokens"),
+        "seed": evidence.get("seed"),
+        "vLLM": server.get("vllm_version"),
+        "model": evidence.get("model"),
+        "revision": evidence.get("revision"),
+        "command": shlex.join(command) if isinstance(command, list) else None,
+        "hardware": ", ".join(evidence.get("hardware") or ()),
+        "prefix cache": (evidence.get("prefix_cache") or {}).get("state"),
+        "finish": evidence.get("finish_reason"),
+    }
+    for name, value in known.items():
+        if value not in (None, ""):
+            yield f"  {name:<14}{visible_line(str(value))}"
+
+
+def run_lines(run: Run) -> Iterator[str]:
     yield f"{run.task} · {label_of(run)} · run {run.id} · {local_time(run.started_at)}"
     if run.practice:
         yield f"  {PRACTICE_LABEL}"
@@ -64,10 +87,10 @@ def run_lines(run: Run, *, with_output: bool = True) -> Iterator[str]:
         yield f"  NOT VALID: {visible_line(run.invalid_reason or 'no reason was recorded')}"
     yield from number_lines(run)
     yield from check_lines(run)
-    if with_output:
-        yield "  answer"
-        for line in visible(run.output).splitlines() or ["(empty)"]:
-            yield f"    {line}"
+    yield from evidence_lines(run)
+    yield "  answer"
+    for line in visible(run.output).splitlines() or ["(empty)"]:
+        yield f"    {line}"
 
 
 def trial_lines(trial: Trial) -> Iterator[str]:

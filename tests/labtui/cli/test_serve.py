@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -31,6 +32,12 @@ class FakeServer:
         self.monkeypatch.setenv("FAKE_VLLM", json.dumps(behaviour))
 
 
+def configure(lab: Any, text: str) -> None:
+    config = lab.home / "config" / "labtui" / "config.toml"
+    config.parent.mkdir(parents=True)
+    config.write_text(text)
+
+
 @pytest.fixture
 def fake(lab, monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeServer]:
     machine = Machine(
@@ -38,6 +45,10 @@ def fake(lab, monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeServer]:
     )
     for module in ("plan", "supervisor", "preflight"):
         monkeypatch.setattr(f"labtui.serving.{module}.read_machine", lambda: machine)
+    # A port of its own: the first free one may be taken by another test run between the look and the start.
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        configure(lab, f"port = {free.getsockname()[1]}")
     server = FakeServer(lab, monkeypatch)
     server.behaves()
     yield server
@@ -79,9 +90,7 @@ def test_a_choice_that_cannot_be_is_a_usage_error(lab, arguments, said) -> None:
 
 
 def test_the_configuration_gives_defaults_and_the_command_line_wins(lab) -> None:
-    config = lab.home / "config" / "labtui" / "config.toml"
-    config.parent.mkdir(parents=True)
-    config.write_text('checkpoint = "practice"\nport = 8123\n')
+    configure(lab, 'checkpoint = "practice"\nport = 8123\n')
     assert "8123" in lab.json("serve", "plan")["command"]
     assert "8124" in lab.json("serve", "plan", "--port", "8124")["command"]
 
@@ -137,8 +146,6 @@ def test_a_start_that_fails_names_the_cause_and_the_log_with_exit_3(fake, lab, s
 
 
 def test_a_taken_port_is_said_before_anything_starts(fake, lab) -> None:
-    import socket
-
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
@@ -179,6 +186,41 @@ def test_attach_refuses_where_nothing_answers(lab) -> None:
     result = lab("serve", "attach", "http://127.0.0.1:9")
     assert result.exit_code == NO_SERVER
     assert "→" in result.stderr
+
+
+@pytest.fixture
+def server_of_somebody_else(tmp_path: Path) -> Iterator[str]:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    process = subprocess.Popen(
+        [sys.executable, str(FAKE), "serve", "their-model", "--port", str(port)],
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "VLLM_API_KEY": "the-secret-key"},
+    )
+    assert process.stdout is not None
+    while "Application startup complete" not in process.stdout.readline():
+        pass
+    yield f"http://127.0.0.1:{port}"
+    assert process.poll() is None, "labtui ended a server that was not its own"
+    process.terminate()
+    process.wait()
+    process.stdout.close()
+
+
+def test_attach_with_a_key_from_a_file_run_and_let_go(lab, server_of_somebody_else, tmp_path) -> None:
+    key_file = tmp_path / "key"
+    key_file.write_text("the-secret-key\n")
+    assert lab("serve", "attach", server_of_somebody_else).exit_code == NO_SERVER
+    attached = lab.json("serve", "attach", server_of_somebody_else, "--key-file", str(key_file))
+    assert attached["attached"] is True
+    run = lab.json("run", "coding", "--warmup", "0", code=FAILED)
+    assert run["practice"] is False
+    assert run["output"] == "ok"
+    assert "the-secret-key" not in json.dumps(run)
+    assert "goes on" in lab("serve", "stop").stdout
+    assert lab("run", "coding").exit_code == NO_SERVER
 
 
 def test_logs_follow_ends_when_the_server_has_ended(fake, lab) -> None:
