@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from labtui.serving.state import ServerState
 LAUNCH_MARK = "LABTUI_LAUNCH"
 FOLDER_MARK = "LABTUI_STATE_FOLDER"
 VLLM_TITLE = "VLLM::"
+JUST_STARTED_LOOKS = 50
 
 
 def marks(launch_id: str, folder: Path) -> dict[str, str]:
@@ -26,15 +28,15 @@ def marks(launch_id: str, folder: Path) -> dict[str, str]:
 
 
 def leader(state: ServerState) -> psutil.Process | None:
-    """The server's own process: alive, and pid, start time, mark and command line all as recorded. Else None."""
+    """The server's own process: alive, and pid, start, mark and command all as recorded. Else None."""
     if state.pid is None or state.process_start is None:
         return None
     try:
         process = psutil.Process(state.pid)
         same = (
             start_of(process) == state.process_start
+            and _same_command(_command(process), state.command)
             and _environment(process).get(LAUNCH_MARK) == state.launch_id
-            and _same_command(process.cmdline(), state.command_line)
         )
     except psutil.Error:
         return None
@@ -57,6 +59,12 @@ def start_of(process: psutil.Process) -> str:
     except (OSError, IndexError) as error:
         raise psutil.NoSuchProcess(process.pid) from error
     return f"{process.create_time():.2f}"
+
+
+def settled_start_of(process: psutil.Process) -> str:
+    """As `start_of`, once the system shows the program's words and environment, so that everybody can recognise it."""
+    _command(process)
+    return start_of(process)
 
 
 def members(launch_id: str) -> list[psutil.Process]:
@@ -115,5 +123,17 @@ def _environment(process: psutil.Process) -> Mapping[str, str]:
         raise psutil.AccessDenied(process.pid) from error
 
 
-def _same_command(now: list[str], recorded: tuple[str, ...]) -> bool:
-    return tuple(now) == recorded or (bool(now) and now[0].startswith(VLLM_TITLE))
+def _command(process: psutil.Process) -> list[str]:
+    """For a moment after a program was loaded the system shows neither its words nor its environment."""
+    for _ in range(JUST_STARTED_LOOKS):
+        words = process.cmdline()
+        if words:
+            return words
+        time.sleep(0.01)
+    return []
+
+
+def _same_command(now: list[str], started: tuple[str, ...]) -> bool:
+    """A script's interpreter may stand before its words, and vLLM may have renamed the process."""
+    tail = list(started[1:])
+    return bool(now) and (now[0].startswith(VLLM_TITLE) or now[max(1, len(now) - len(tail)) :] == tail)

@@ -27,7 +27,7 @@ class ServerState:
     """A server that was launched, or one that was attached to (then it has no pid, command and log).
 
     pid is None between the intent to start and the start itself. Times are seconds since 1970.
-    process_start and command_line: what the system says of the process, proofs that a pid is still ours.
+    process_start: when the process started, as the system says it: one of the proofs that a pid is still ours.
     """
 
     launch_id: str
@@ -42,7 +42,6 @@ class ServerState:
     port: int | None = None
     pid: int | None = None
     process_start: str | None = None
-    command_line: tuple[str, ...] = ()
     command: tuple[str, ...] = ()
     env: Mapping[str, str] = field(default_factory=dict)
     log_path: str | None = None

@@ -6,6 +6,7 @@ labtui takes over.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 import threading
@@ -130,13 +131,9 @@ class Supervisor:
         return self._record_process(state, child.pid)
 
     def _record_process(self, state: ServerState, pid: int) -> ServerState:
-        try:
-            process = psutil.Process(pid)
-            state = replace(
-                state, pid=pid, process_start=processes.start_of(process), command_line=tuple(process.cmdline())
-            )
-        except psutil.Error:
-            state = replace(state, pid=pid)
+        state = replace(state, pid=pid)
+        with contextlib.suppress(psutil.Error):
+            state = replace(state, process_start=processes.settled_start_of(psutil.Process(pid)))
         self._file.write(state)
         return state
 
@@ -187,6 +184,7 @@ class Supervisor:
         Raises LabError (exit 3) with the named cause where the server is not there or died. A slow start is no failure.
         """
         began = time.monotonic()
+        going_since: float | None = None
         cancel = cancel or threading.Event()
         while True:
             status = self.status(wait_s=POLL_S)
@@ -194,9 +192,11 @@ class Supervisor:
                 on_status(status)
             if status.state in ("ready", "foreign"):
                 return status
-            if status.state == "stopped":
+            now = time.monotonic()
+            going_since = (going_since or now) if status.state == "dying" else None
+            if status.state == "stopped" or (going_since is not None and now - going_since > GRACE_S):
                 raise _not_there(status)
-            if timeout_s is not None and time.monotonic() - began >= timeout_s:
+            if timeout_s is not None and now - began >= timeout_s:
                 return status
             if cancel.wait(POLL_S):
                 return status
@@ -309,7 +309,8 @@ class Supervisor:
         return self._file.read()
 
     def _is_running(self, state: ServerState) -> bool:
-        self._exit_code(state.pid)
+        if state.pid in self._children:
+            return self._exit_code(state.pid) is None
         return processes.leader(state) is not None
 
     def _exit_code(self, pid: int | None) -> int | None:
