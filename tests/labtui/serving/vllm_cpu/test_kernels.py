@@ -46,6 +46,11 @@ class Batch:
         self.computed_counts = self.numbers(0, 14, SLOTS)
         self.all_token_ids = self.numbers(0, VOCABULARY, SLOTS, MODEL_LEN)
 
+    def lengths_about_the_prompt(self) -> Any:
+        """[rows], as often as not at the very end of the prompt, where the kernels take another branch."""
+        prompt = self.prefill_lengths.numpy()[self.slot_of_row.numpy()]
+        return tensor(np.maximum(1, prompt + self.rng.integers(-1, 5, self.rows) * self.rng.integers(0, 2, self.rows)))
+
     def numbers(self, low: int, high: int, *shape: int, dtype: Any = np.int32) -> Any:
         return tensor(self.rng.integers(low, high, shape), dtype)
 
@@ -249,7 +254,7 @@ def test_combine_sampled_and_draft_tokens(original, seed):
         batch.slot_of_row,
         batch.numbers(0, VOCABULARY, SLOTS, 1),
         tensor(np.concatenate([[0], np.cumsum(batch.query_lengths)])),
-        batch.numbers(1, 20, batch.rows),
+        batch.lengths_about_the_prompt(),
         batch.prefill_lengths,
         batch.numbers(0, VOCABULARY, SLOTS, 5),
         5,
@@ -267,7 +272,7 @@ def test_count_sampled_and_rejected(original, seed):
     arguments = [
         batch.numbers(0, 5, batch.rows),
         torch.full((batch.rows,), 77, dtype=torch.int32),
-        batch.numbers(1, 20, SLOTS),
+        batch.lengths_about_the_prompt(),
         batch.logit_starts,
         batch.slot_of_row,
         batch.prefill_lengths,
