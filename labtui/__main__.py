@@ -8,8 +8,10 @@ def main() -> None:
     for stream in (sys.stdin, sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")
-    from labtui.cli.main import labtui
-
+    try:
+        from labtui.cli.main import labtui
+    except KeyboardInterrupt:
+        sys.exit(130)
     labtui()
 
 

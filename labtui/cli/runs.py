@@ -116,6 +116,7 @@ def compare(session: Session, first: str, second: str, as_json: bool) -> None:
                 "comparable": reason is None,
                 "comparable_reason": reason,
                 "ratios": ratios,
+                "same_prompt": same_prompt(one, two),
             }
         )
         return
@@ -136,6 +137,11 @@ def not_comparable(one: Run, two: Run) -> str | None:
         if not run.valid:
             return f"run {run.id} is not valid: {run.invalid_reason}"
     return None
+
+
+def same_prompt(one: Run, two: Run) -> bool:
+    """A task has several prompts and pictures; a seed chooses one."""
+    return all(one.evidence.get(key) == two.evidence.get(key) for key in ("prompt", "images"))
 
 
 def ratio(one: Run, two: Run, key: str) -> float | None:
@@ -164,5 +170,7 @@ def compare_lines(one: Run, two: Run, reason: str | None) -> Iterator[str]:
     yield from columns(rows)
     if one.practice or two.practice:
         yield PRACTICE_LABEL
+    if one.task == two.task and not same_prompt(one, two):
+        yield "Their prompts or pictures differ: run both with the same --seed to compare like with like."
     if reason:
         yield f"No ratio is shown: {visible_line(reason)}."

@@ -121,6 +121,13 @@ def test_compare_gives_no_ratio_where_it_would_be_a_false_claim(lab, keep_run, c
     assert "practice checkpoint" in shown
 
 
+def test_compare_says_when_the_prompts_differ(lab, keep_run) -> None:
+    one, two = keep_run(), keep_run(evidence={"prompt": "Write an SVG of a house."})
+    assert lab.json("compare", one.id, two.id)["same_prompt"] is False
+    assert "same --seed" in lab("compare", one.id, two.id).stdout
+    assert lab.json("compare", one.id, keep_run().id)["same_prompt"] is True
+
+
 def test_rows_align_where_characters_are_two_cells_wide() -> None:
     from rich.cells import cell_len
 
