@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import threading
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -12,6 +12,10 @@ from labtui.cli.serve_plan import make_chosen_plan, plan_options
 from labtui.cli.serve_text import status_line, status_lines
 from labtui.cli.session import Session, json_option, pass_session
 from labtui.errors import DONE, FAILED, NO_SERVER, LabError
+
+if TYPE_CHECKING:
+    from labtui.serving.status import Status
+    from labtui.serving.supervisor import Supervisor
 
 
 @click.command(cls=LabCommand)
@@ -38,7 +42,7 @@ def start(session: Session, /, wait: bool, anyway: bool, as_json: bool, **choice
             raise LabError(error.title, error.cause, error.fix, NO_SERVER) from error
         raise
     status = supervisor.status(wait_s=0)
-    record(session, supervisor)
+    record(session, supervisor, status)
     session.say(f"{launch.checkpoint}{' (practice)' if launch.practice else ''} on {launch.url}, pid {launch.pid}")
     session.say(f"log: {launch.log_path}")
     interrupted = threading.Event()
@@ -47,7 +51,7 @@ def start(session: Session, /, wait: bool, anyway: bool, as_json: bool, **choice
             with working(session, status_line(status)) as narrator, ctrl_c_sets(interrupted):
                 status = supervisor.wait_ready(lambda now: narrator.now(status_line(now)), interrupted)
     finally:
-        record(session, supervisor)
+        record(session, supervisor, status)
     if as_json:
         session.emit(status_to_json(status))
     else:
@@ -59,7 +63,7 @@ def start(session: Session, /, wait: bool, anyway: bool, as_json: bool, **choice
     return DONE
 
 
-def record(session: Session, supervisor: Any) -> None:
+def record(session: Session, supervisor: Supervisor, status: Status) -> None:
     """Keeps what the store does not know yet of this launch. A store that fails never stops the server's business."""
     from labtui.launch_record import record_launch
     from store.errors import StoreError
@@ -68,6 +72,6 @@ def record(session: Session, supervisor: Any) -> None:
     if store is None:
         return
     try:
-        record_launch(store, supervisor.launch, supervisor.status(wait_s=0))
+        record_launch(store, supervisor.launch, status)
     except StoreError as error:
         session.say(f"The launch was not written down. {error.title}: {error.cause}")

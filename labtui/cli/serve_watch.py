@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -14,6 +14,9 @@ from labtui.cli.serve_text import status_lines
 from labtui.cli.session import Session, json_option, pass_session
 from labtui.errors import DONE, FAILED, NO_SERVER, LabError
 from labtui.terminal_text import visible_line
+
+if TYPE_CHECKING:
+    from labtui.serving.supervisor import Supervisor
 
 
 @click.command(cls=LabCommand)
@@ -49,7 +52,7 @@ def status(session: Session, as_json: bool) -> None:
 
     supervisor = session.supervisor()
     seen = supervisor.status()
-    record(session, supervisor)
+    record(session, supervisor, seen)
     if as_json:
         session.emit(status_to_json(seen))
         return
@@ -78,7 +81,7 @@ def logs(session: Session, follow: bool, count: int) -> int:
     return DONE
 
 
-def _follow(session: Session, supervisor: Any, path: Path, count: int) -> None:
+def _follow(session: Session, supervisor: Supervisor, path: Path, count: int) -> None:
     import time
 
     from labtui.serving.log_tail import LogFollower
@@ -113,7 +116,7 @@ def stop(session: Session, as_json: bool) -> int:
     from store.errors import StoreError
 
     supervisor = session.supervisor()
-    record(session, supervisor)
+    record(session, supervisor, supervisor.status(wait_s=0))
     launch = supervisor.launch
     with working(session, "stopping the server") as narrator:
         report = supervisor.stop(lambda text: narrator.now(visible_line(text)))
