@@ -15,7 +15,7 @@ KEPT_LINES = 1000
 READ_AT_ONCE = 1 << 20
 
 _ANSI = re.compile(
-    r"\x1b(?:\[[0-?]*[ -/]*[@-~]"  # CSI: colours, cursor
+    r"\x1b(?:\[[0-?]*[ -/]*(?:[@-~]|$)"  # CSI: colours, cursor
     r"|\][^\x07\x1b]*(?:\x07|\x1b\\)?"  # OSC: titles, links
     r"|[PX^_].*?(?:\x1b\\|$)"  # DCS, SOS, PM, APC
     r"|[@-Z\\-_a-z]?)"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import ipaddress
 import json
 import os
 import shlex
@@ -39,7 +40,6 @@ from labtui.serving.machine import Machine, parse_version, read_machine
 from labtui.serving.vllm_cpu import child_environment
 
 ASSUMED_VLLM = "0.32.0"
-LOOPBACK = ("127.0.0.1", "localhost", "::1")
 CPU_KV_SPACE_GIB = 1
 SHORTEST_LENGTH = 8192
 FIT_RANK: Mapping[Fit, int] = MappingProxyType({"NO": 0, "TIGHT": 1, "PASS": 2})
@@ -209,7 +209,7 @@ def make_plan(
     settings = choice.on_cpu() if on_cpu or checkpoint.cpu else choice.on_gpu()
 
     address = (
-        Flag("--host", host, "only this machine can reach it" if host in LOOPBACK else "others can reach it"),
+        Flag("--host", host, "only this machine can reach it" if is_loopback(host) else "others can reach it"),
         Flag("--port", str(port), "you asked for it" if asked else "the first free one", "you" if asked else "labtui"),
     )
     named = {flag.name for flag in own}
@@ -221,7 +221,7 @@ def make_plan(
     if machine.vllm is not None and machine.vllm.cpu:
         env |= child_environment(vllm_cpu_version=machine.vllm.version)
     why = [*settings.why, *remarks_on(own)]
-    if host not in LOOPBACK:
+    if not is_loopback(host):
         why.append(f"{host} is reachable from other machines: whoever knows the API key can use this GPU, unencrypted")
     vllm = machine.vllm
     return Plan(
@@ -243,6 +243,13 @@ def make_plan(
     )
 
 
+def is_loopback(host: str) -> bool:
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
 def _address(
     host: str | None, port: int | None, own: tuple[OwnFlag, ...], *, expose: bool
 ) -> tuple[str, int, bool, tuple[OwnFlag, ...]]:
@@ -251,7 +258,7 @@ def _address(
     asked = int(own_port) if own_port is not None else port
     if asked is not None and not 1 <= asked <= 65535:
         raise LabError(f"There is no port {asked}", "Ports go from 1 to 65535.", "Name another with --port.", USAGE)
-    if host not in LOOPBACK and not expose:
+    if not is_loopback(host) and not expose:
         raise LabError(
             f"Listening on {host} opens the server to other machines",
             "Whoever reaches that address and knows the API key can use this GPU; nothing is encrypted.",

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import socket
 from collections.abc import Iterable
 
 import psutil
 
-from labtui.errors import LabError
+from labtui.errors import USAGE, LabError
 
 DEFAULT_PORT = 8000
 PORTS_TRIED = 100
 
 
 def port_is_free(port: int, host: str = "127.0.0.1") -> bool:
-    """Also false for a port that a starting vLLM has bound and does not listen on yet."""
+    """Also false for a port that a starting vLLM has bound and does not listen on yet.
+
+    Raises LabError (exit 2) where host is no address of this machine.
+    """
     if _can_bind(port, host, reuse=False):
         return True
     # Connections that have just closed block a plain bind for a minute, but not a server, which reuses the address.
@@ -28,7 +32,14 @@ def _can_bind(port: int, host: str, *, reuse: bool) -> bool:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind((host, port))
-        except OSError:
+        except OSError as error:
+            if error.errno == errno.EADDRNOTAVAIL or isinstance(error, socket.gaierror):
+                raise LabError(
+                    f"{host} is not an address of this machine",
+                    "A server can only listen on an address that the machine has.",
+                    "Leave the host out, or give 0.0.0.0 for all addresses of this machine.",
+                    USAGE,
+                ) from error
             return False
     return True
 
