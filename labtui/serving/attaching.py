@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from pathlib import PurePosixPath
 
@@ -19,18 +20,18 @@ PRACTICE_NAME = "practice"
 
 def normalized(url: str) -> str:
     """The root of the server: without /v1, with a scheme. Raises LabError (exit 2) where it is no address."""
-    text = url.strip().rstrip("/").removesuffix("/v1").rstrip("/")
+    text = url.strip()
     if "://" not in text:
         text = f"http://{text}"
     try:
         parts = httpx.URL(text)
     except httpx.InvalidURL as error:
         raise _no_address(url, str(error)) from error
-    if parts.scheme not in ("http", "https") or not parts.host:
+    if parts.scheme not in ("http", "https") or not re.fullmatch(r"[\w.:-]+", parts.host):
         raise _no_address(url, "It needs http:// or https:// and a host.")
     if parts.userinfo:
-        raise _no_address(url, "A password in an address is shown and logged.")
-    return text
+        raise _no_address("an address with a password", "It would be shown and logged.")
+    return text.rstrip("/").removesuffix("/v1").rstrip("/")
 
 
 def look_at(url: str, api_key: str | None) -> ServerState:
