@@ -23,6 +23,7 @@ class Bookkeeper:
         self._store: Store | None = None
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="store")
         self._drafts: dict[str, str] = {}
+        self._kept_drafts: dict[str, str] = {}
         self._drafts_lock = threading.Lock()
 
     async def ask(self, question: Callable[[Store], T]) -> T:
@@ -57,13 +58,13 @@ class Bookkeeper:
     def _write_draft(self, store: Store, key: str, text: str) -> bool:
         with self._drafts_lock:
             newest = self._drafts.pop(key, None)
-        if newest is None:
-            return False
-        if newest:
-            store.progress.save_draft(key, newest)
-        else:
-            store.progress.clear_draft(key)
-        return newest == text
+        if newest is not None:
+            if newest:
+                store.progress.save_draft(key, newest)
+            else:
+                store.progress.clear_draft(key)
+            self._kept_drafts[key] = newest
+        return self._kept_drafts.get(key) == text
 
     def _close_store(self) -> None:
         if self._store is not None:

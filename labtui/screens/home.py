@@ -101,7 +101,7 @@ on a day that depends on how well you knew them.
         choices = self.query_one("#home-list", Choices)
         if self.picture is None:
             self.next = None
-            choices.show([Choice(None, "Opening your store and lessons…")])
+            choices.show([Choice(None, "Opening your store and lessons…", remark=True)])
             self.say_next("One moment.")
             return
         status = self.lab.server_status

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from exercises.records import NotMeasurable, Run
+from exercises.records import Run
+from exercises.speed import format_rate
 from labtui.standing import Standing, standing_of
 from labtui.widgets.dates import day_words
 from lessons.model import Lesson
@@ -58,17 +59,18 @@ def home_picture(store: Store, lessons: Sequence[Lesson], now: datetime) -> Home
 
 
 def run_label(run: Run) -> str:
-    """The task and what served it; practice is always said."""
-    served = "practice checkpoint" if run.practice else run.checkpoint
-    return f"{run.task}{' warm-up' if run.warmup else ''} · {served}"
+    return f"{run.task}{' warm-up' if run.warmup else ''}"
 
 
 def run_outcome(run: Run) -> str:
+    """What came out. It begins with what was served, so that no number of the practice checkpoint stands alone."""
+    served = "practice" if run.practice else run.checkpoint
     if not run.valid:
-        return f"not valid: {run.invalid_reason or 'no reason kept'}"
-    speed = run.speed.end_to_end_tps
-    rate = f"not measurable: {speed.reason}" if isinstance(speed, NotMeasurable) else f"{speed:,.0f} tok/s end to end"
-    return f"{rate} · {'passed' if run.check.passed else 'not passed'}"
+        return f"{served} · not valid: {run.invalid_reason or 'no reason kept'}"
+    return (
+        f"{served} · {format_rate(run.speed.end_to_end_tps)} end to end · "
+        f"{'passed' if run.check.passed else 'not passed'}"
+    )
 
 
 def _verdict_event(verdict: Verdict, now: datetime) -> Event:

@@ -89,7 +89,7 @@ class JumpBox(ModalScreen[str | None]):
             below = (excerpt(place.words, wanted[0]),) if wanted else ()
             rows.append(Choice(place.step, f"{mark} {visible_line(place.title)}", below=below))
         choices = self.query_one("#jump-list", Choices)
-        choices.show(rows or [Choice(None, "No card has these words.")], None if wanted else self._here)
+        choices.show(rows or [Choice(None, "No card has these words.", remark=True)], None if wanted else self._here)
 
     def on_key(self, event: events.Key) -> None:
         """The list moves while words are being written."""

@@ -44,6 +44,8 @@ RECALL_COMMANDS = (
     BACK,
 )
 
+LEFT_OPEN = "The lesson leaves this one open: its source does not answer it."
+
 
 @dataclass(frozen=True, slots=True)
 class Question:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Container, Vertical
+from textual.containers import Vertical, VerticalScroll
 from textual.message import Message
 from textual.widgets import Static
 
@@ -40,6 +40,7 @@ VERDICT_COMMANDS = (
     BACK,
 )
 RUNS_OFFERED = 30
+NO_RUN = Choice(None, "No run yet. A verdict may stand without one.", remark=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +94,7 @@ of the lesson.
         return f"verdict-runs/{self.lesson_id}"
 
     def compose_body(self) -> ComposeResult:
-        with Container(id="verdict"):
+        with VerticalScroll(id="verdict", can_focus=False):
             with Vertical(id="verdict-text"):
                 yield Prose(self.lesson.frame.lab_question, classes="question")
                 writing = Writing(draft_key=self._draft_key, id="verdict-writing")
@@ -153,7 +154,9 @@ of the lesson.
             )
             for run in picture.runs
         ]
-        self.query_one(TickList).show(rows or [Choice(None, "No run yet. A verdict may stand without one.")])
+        self.query_one(TickList).show(
+            rows or [Choice(None, "No run yet. A verdict may stand without one.", remark=True)]
+        )
         self._label_practice()
         self.refresh_bindings()
         if first and rows:

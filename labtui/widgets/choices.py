@@ -17,7 +17,7 @@ from textual.widgets.option_list import Option
 class Choice:
     """One line of a list, with a value at its right end and lines below it. A heading has id None and is never chosen.
 
-    ticked: None where the list has nothing to tick.
+    ticked: None where the list has nothing to tick. remark: a heading that is no heading, but a word to the reader.
     """
 
     id: str | None
@@ -25,6 +25,7 @@ class Choice:
     right: str = ""
     below: tuple[str, ...] = ()
     ticked: bool | None = None
+    remark: bool = False
 
 
 class Choices(OptionList):
@@ -78,7 +79,7 @@ class Choices(OptionList):
         tick = {None: "", True: "[x] ", False: "[ ] "}[choice.ticked]
         grid.add_row(
             "" if heading else ("▸" if marked else ""),
-            Text(tick + choice.text, style="bold" if heading or marked else ""),
+            Text(tick + choice.text, style="bold" if marked or (heading and not choice.remark) else ""),
             Text(f"  {choice.right}" if choice.right else ""),
         )
         return Group(grid, *(Padding(Text(line), (0, 0, 0, 2)) for line in choice.below))

@@ -6,6 +6,8 @@ from textual.content import Content
 from textual.reactive import reactive
 from textual.widget import Widget
 
+LEFT_AT_LEAST = 24
+
 
 class TitleLine(Widget):
     """Where you are at the left end, the server's state at the right one."""
@@ -21,8 +23,8 @@ class TitleLine(Widget):
         here = self.get_visual_style("title-line--here")
         way = self.get_visual_style("title-line--way")
         server = Content.styled(self.server, self.get_visual_style("title-line--server"))
-        if server.cell_length > max(20, width // 2):
-            server = server.truncate(max(20, width // 2), ellipsis=True)
+        if server.cell_length > max(20, width - LEFT_AT_LEAST):
+            server = server.truncate(max(20, width - LEFT_AT_LEAST), ellipsis=True)
         parts = []
         for index, crumb in enumerate(self.crumbs):
             last = index == len(self.crumbs) - 1

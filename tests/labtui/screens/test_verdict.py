@@ -1,0 +1,75 @@
+from __future__ import annotations
+
+from labtui.widgets.tick_list import TickList
+from labtui.widgets.writing import Writing
+
+LESSON = "diffusiongemma"
+
+
+async def test_a_verdict_is_written_with_the_runs_it_cites(running, in_store, make_run) -> None:
+    coding = in_store(lambda store: store.runs.add(make_run()))
+    vision = in_store(lambda store: store.runs.add(make_run(task="vision", started_at="2026-03-02T09:20:00+00:00")))
+    async with running(keys=("v",)) as lab:
+        assert "does the gain in speed" in " ".join(lab.text.split())
+        assert set(lab.screen.query_one(TickList).ticked) == {coding.id, vision.id}
+        await lab.press("space", "w")
+        await lab.type("For drafts yes.")
+        assert in_store(lambda store: store.verdicts.latest(LESSON)) is None
+        await lab.press("escape", "s")
+        assert "Saved, citing 1 run." in lab.line
+    verdict = in_store(lambda store: store.verdicts.latest(LESSON))
+    assert (verdict.text, verdict.runs) == ("For drafts yes.", (coding.id,))
+    assert in_store(lambda store: store.progress.draft(f"verdict/{LESSON}")) is None
+
+
+async def test_a_verdict_on_practice_runs_alone_says_so(running, in_store, make_run) -> None:
+    in_store(lambda store: store.runs.add(make_run()))
+    async with running(keys=("v",)) as lab:
+        assert "! practice checkpoint" in lab.text
+        await lab.press("space")
+        assert "! practice checkpoint" not in lab.text
+
+
+async def test_draft_and_ticks_are_there_after_the_app_was_killed(running, in_store, make_run) -> None:
+    in_store(lambda store: store.runs.add(make_run()))
+    async with running(keys=("v", "space", "w")) as lab:
+        await lab.type("half a verd")
+    async with running(keys=("v",)) as lab:
+        assert lab.screen.query_one(Writing).text == "half a verd"
+        assert lab.screen.query_one(TickList).ticked == ()
+        assert "draft, not saved" in lab.text
+
+
+async def test_a_saved_verdict_is_changed_and_the_earlier_one_is_kept(running, in_store) -> None:
+    in_store(lambda store: store.verdicts.save(LESSON, "No.", ()))
+    async with running(keys=("v",)) as lab:
+        assert lab.screen.query_one(Writing).text == "No."
+        await lab.press("w")
+        await lab.type(" Yes")
+        await lab.press("escape", "s", "y")
+        assert "No. Yes" in lab.text
+        assert lab.text.count("citing no run") == 2
+    assert len(in_store(lambda store: store.verdicts.history(LESSON))) == 2
+
+
+async def test_an_empty_verdict_is_not_saved(running, in_store) -> None:
+    async with running(keys=("v", "s")) as lab:
+        assert "nothing to save" in lab.line
+    assert in_store(lambda store: store.verdicts.history(LESSON)) == []
+
+
+async def test_a_store_that_stays_locked_loses_nothing_and_says_so(running, in_store, monkeypatch) -> None:
+    from store.errors import StoreError
+
+    def refuse(self, *_args):
+        raise StoreError("The store is busy", "another program holds it", "Close it and save again.")
+
+    async with running(keys=("v", "w")) as lab:
+        await lab.type("kept")
+        monkeypatch.setattr("store.verdicts.Verdicts.save", refuse)
+        await lab.press("escape", "s")
+        assert "The store is busy" in lab.text
+        await lab.press("escape")
+        assert lab.screen.query_one(Writing).text == "kept"
+        monkeypatch.undo()
+    assert in_store(lambda store: store.progress.draft(f"verdict/{LESSON}")) == "kept"
