@@ -2,7 +2,7 @@
 
 The vehicle is seen from the front and stands right behind the bar, on the line of the two posts, so its roof can be
 compared with the lower edge of the bar without thinking about perspective. The roof is always at least MARGIN of the
-picture's height above or below that edge.
+picture's shorter side above or below that edge.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from exercises.drawings.vehicles import KINDS, Paint, draw_vehicle
 from exercises.drawings.warning_bar import draw_bar, draw_post, draw_sign
 
 MARGIN = 0.08
-"""Least distance between roof and lower edge of the bar, as a share of the picture's height."""
+"""Least distance between roof and lower edge of the bar, as a share of the picture's shorter side."""
 
 COLOURS: dict[str, Paint] = {
     "red": (205, 38, 42),
@@ -31,7 +31,7 @@ COLOURS: dict[str, Paint] = {
 _LEAST_SIZE = 48
 _WIDEST_VEHICLE = 0.6
 _CLEARANCE = (0.27, 0.58)
-_SPREAD = 0.12
+_WIDEST_GAP = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,15 +65,17 @@ def draw_barrier(rng: random.Random, width: int, height: int) -> Scene:
     """
     if min(width, height) < _LEAST_SIZE:
         raise ValueError(f"a barrier scene needs {_LEAST_SIZE} pixels each way, not {width}x{height}")
-    scale = 3 if height < 300 else 2
+    scale = 3 if height < 160 else 2
     image = Image.new("RGB", (width * scale, height * scale))
     draw = ImageDraw.Draw(image)
     full_width, full_height = image.size
+    unit = min(image.size)
 
     passes = rng.random() < 0.5
     ground = full_height * rng.uniform(0.82, 0.9)
-    clearance = full_height * rng.uniform(*_CLEARANCE)
-    gap = full_height * rng.uniform(MARGIN, MARGIN + _SPREAD)
+    clearance = unit * rng.uniform(*_CLEARANCE)
+    widest_gap = min(unit * _WIDEST_GAP, clearance / 3) if passes else unit * _WIDEST_GAP
+    gap = rng.uniform(unit * MARGIN, widest_gap)
     roof = clearance - gap if passes else clearance + gap
     kind = rng.choice([name for name, k in KINDS.items() if roof / k.slimness <= _WIDEST_VEHICLE * full_width])
     colour = rng.choice(list(COLOURS))
@@ -81,7 +83,7 @@ def draw_barrier(rng: random.Random, width: int, height: int) -> Scene:
 
     draw_scenery(draw, rng, full_width, full_height, ground)
 
-    post_width = full_height * rng.uniform(0.03, 0.045)
+    post_width = unit * rng.uniform(0.03, 0.045)
     free = full_width - vehicle_width - 2 * post_width
     left_post = rng.uniform(0.02 * full_width, 0.45 * free)
     right_post = full_width - post_width - rng.uniform(0.02 * full_width, 0.45 * free)
@@ -89,9 +91,9 @@ def draw_barrier(rng: random.Random, width: int, height: int) -> Scene:
     vehicle_left = left_post + post_width + room * rng.uniform(0.15, 0.85)
     draw_vehicle(draw, rng, kind, COLOURS[colour], (vehicle_left, ground - roof, vehicle_left + vehicle_width, ground))
 
-    thickness = full_height * rng.uniform(0.045, 0.06)
+    thickness = unit * rng.uniform(0.045, 0.06)
     edge = ground - clearance
-    foot = ground + 0.015 * full_height
+    foot = ground + 0.015 * unit
     for x in (left_post, right_post):
         draw_post(draw, (x, edge - thickness * 1.6, x + post_width, foot))
     draw_bar(draw, rng, (left_post - post_width * 0.5, edge - thickness, right_post + post_width * 1.5, edge))
@@ -100,7 +102,7 @@ def draw_barrier(rng: random.Random, width: int, height: int) -> Scene:
     clearance_m = metres * clearance / roof
     has_sign = rng.random() < 0.6
     if has_sign:
-        radius = full_height * 0.075
+        radius = unit * 0.075
         x = rng.uniform(left_post + post_width + radius, right_post - radius)
         draw_sign(draw, (x, max(radius * 1.05, edge - thickness - radius)), radius, f"{clearance_m:.1f} m")
 
