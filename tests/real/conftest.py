@@ -14,7 +14,8 @@ from typing import Any
 
 import pytest
 
-START_LIMIT_S = 280
+START_LIMIT_S = 850
+"""Only so that a broken test ends: on a busy machine a start takes minutes, and that is no failure."""
 
 
 @dataclass

@@ -17,7 +17,7 @@ import pytest
 from exercises.run_json import recompute, run_from_json
 from lessons.finding import find_lesson
 
-pytestmark = pytest.mark.real
+pytestmark = [pytest.mark.real, pytest.mark.timeout(900)]
 
 TRIES = 4
 """Sampling is random and cannot be seeded: an answer may be wrong. Wrong this often in a row is a fault."""
