@@ -15,6 +15,7 @@ from exercises.endpoint import Endpoint
 from exercises.errors import ExerciseError
 from exercises.metrics import Counters, counter_window, prefix_cache_hits
 from exercises.records import Check, Chunk, CounterWindow, Fact, NotMeasurable, Run
+from exercises.run_ids import new_id
 from exercises.server_pages import ServerPages
 from exercises.speed import speed_of
 from exercises.stream import StreamOutcome
@@ -91,7 +92,7 @@ def run_task(
     """
     cancel = cancel or threading.Event()
     tell: OnEvent = on_event or (lambda event: None)
-    run_id = secrets.token_hex(6)
+    run_id = new_id("r")
     prepared = task.prepare(seed, run_code=run_code)
     tell(RunStarted(run_id, task, prepared, number, of, warmup))
     with ServerPages(endpoint) as pages:
@@ -150,7 +151,7 @@ def run_trial(
         )
     cancel = cancel or threading.Event()
     seed = secrets.randbelow(2**31) if seed is None else seed
-    trial_id = secrets.token_hex(6)
+    trial_id = new_id("t")
     plan = [(seed + runs + number, number + 1, warmup, True) for number in range(warmup)]
     plan += [(seed + number, number + 1, runs, False) for number in range(runs)]
     finished: list[Run] = []

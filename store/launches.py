@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from exercises.run_ids import new_id
 from store import moments
 from store.connection import Connection
 from store.errors import StoreError
 from store.redaction import without_secrets
-from store.run_ids import new_id
 
 COLUMNS = (
     "id, checkpoint, plan_key, command, started_at, ready_at, ready_after_s, ended_at, ended, vllm_version, memory"

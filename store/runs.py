@@ -10,12 +10,12 @@ from sqlite_utils import Database
 
 from exercises.errors import ExerciseError
 from exercises.records import NotMeasurable, Run
+from exercises.run_ids import new_id
 from exercises.run_json import run_from_json, run_to_json
 from store import moments
 from store.connection import Connection
 from store.errors import StoreError
 from store.redaction import without_secrets
-from store.run_ids import new_id
 
 
 class Runs:

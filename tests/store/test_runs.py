@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from exercises.records import Check, Chunk, CounterWindow, Fact, NotMeasurable, Run, Timeline
+from exercises.run_ids import new_id
 from exercises.speed import speed_of
 from store import Store, StoreError
-from store.run_ids import new_id
 
 # Model output arrives as JSON, where half characters and control characters are allowed.
 ANY_TEXT = st.text(alphabet=st.characters(codec=None, categories=None), max_size=40)
