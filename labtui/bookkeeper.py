@@ -26,22 +26,25 @@ class Bookkeeper:
         self._kept_drafts: dict[str, str] = {}
         self._drafts_lock = threading.Lock()
 
-    async def ask(self, question: Callable[[Store], T]) -> T:
-        """The answer of question(store). Raises what the question raises, StoreError among it."""
-        return await asyncio.wrap_future(self.submit(question))
+    def ask(self, question: Callable[[Store], T]) -> asyncio.Future[T]:
+        """The answer of question(store), to be awaited. Raises what the question raises, StoreError among it.
+
+        The question is on its way when this returns: it is answered even if nobody waits any more.
+        """
+        return asyncio.shield(asyncio.wrap_future(self.submit(question)))
 
     def submit(self, question: Callable[[Store], T]) -> Future[T]:
         """As `ask`, from any thread: wait with .result(), but never on the thread of the screens."""
         return self._thread.submit(self._answer, question)
 
-    async def keep_draft(self, key: str, text: str) -> bool:
+    def keep_draft(self, key: str, text: str) -> asyncio.Future[bool]:
         """Commit a half-typed text. When keys come faster than commits only the newest text is written.
 
-        Returns whether the store now holds this text, and not a newer one.
+        To be awaited, as `ask`: whether the store now holds this text, and not a newer one.
         """
         with self._drafts_lock:
             self._drafts[key] = text
-        return await self.ask(lambda store: self._write_draft(store, key, text))
+        return self.ask(lambda store: self._write_draft(store, key, text))
 
     def close(self, wait: bool = True) -> None:
         """Finish what was asked, then close the store."""

@@ -29,6 +29,8 @@ EXPORT_COMMANDS = (
     BACK,
 )
 
+WHAT_TO_DO = "x writes the files. space changes a tick, f the folder."
+
 
 class ExportScreen(Page):
     HELP = """
@@ -40,6 +42,11 @@ Numbers of the practice checkpoint are labelled in the files as well.
 """
     PAGE_COMMANDS = EXPORT_COMMANDS
     BINDINGS: ClassVar[list[BindingType]] = [*bindings(*EXPORT_COMMANDS)]
+
+    class FolderKept(Message):
+        def __init__(self, folder: str | None) -> None:
+            super().__init__()
+            self.folder = folder
 
     class Wrote(Message):
         def __init__(self, paths: tuple[Path, ...]) -> None:
@@ -74,13 +81,15 @@ Numbers of the practice checkpoint are labelled in the files as well.
 
     def on_mount(self) -> None:
         self.query_one(TickList).focus()
-        self.say_next("x writes the files. space changes a tick, f the folder.")
-        self.run_worker(self._recall_folder(), group="folder", exit_on_error=False)
+        self.say_next(WHAT_TO_DO)
+        self.read_store(
+            lambda store: store.progress.draft(self._folder_key), lambda kept: self.post_message(self.FolderKept(kept))
+        )
 
-    async def _recall_folder(self) -> None:
-        kept = await self.lab.books.ask(lambda store: store.progress.draft(self._folder_key))
-        if kept:
-            self.query_one(Field).value = kept
+    @on(FolderKept)
+    def _folder_kept(self, event: FolderKept) -> None:
+        if event.folder:
+            self.query_one(Field).value = event.folder
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         return action != "copy" or bool(self._written)
@@ -103,9 +112,7 @@ Numbers of the practice checkpoint are labelled in the files as well.
             return
         self._busy = True
         self.say_next("Writing…")
-        self.run_worker(self._write(formats, folder), group="export", exit_on_error=False)
 
-    async def _write(self, formats: tuple[str, ...], folder: str) -> None:
         def write(store: Store) -> list[Path]:
             from labtui.artifacts.writing import export_lesson
 
@@ -113,17 +120,16 @@ Numbers of the practice checkpoint are labelled in the files as well.
             store.progress.save_draft(self._folder_key, folder)
             return paths
 
-        try:
-            self.post_message(self.Wrote(tuple(await self.lab.books.ask(write))))
-        except Exception as error:
-            self.say_next("x writes the files. space changes a tick, f the folder.")
-            self.show_fault(error)
-        finally:
-            self._busy = False
+        self.change_store(write, lambda paths: self.post_message(self.Wrote(tuple(paths))))
+
+    def show_fault(self, error: BaseException) -> None:
+        self._busy = False
+        self.say_next(WHAT_TO_DO)
+        super().show_fault(error)
 
     @on(Wrote)
     def _wrote(self, event: Wrote) -> None:
-        self._written = event.paths
+        self._written, self._busy = event.paths, False
         lines = "\n".join(f"✓ {visible_line(str(path))}" for path in event.paths)
         self.query_one("#written", Static).update(lines)
         self.refresh_bindings()

@@ -73,16 +73,10 @@ on a day that depends on how well you knew them.
     def refresh_picture(self) -> None:
         """Collect the picture anew, where the store and the lessons are there by now."""
         if self.is_mounted and self.lab.store_usable and self.lab.lessons is not None:
-            self.run_worker(self._collect(), group="picture", exclusive=True, exit_on_error=False)
-
-    async def _collect(self) -> None:
-        lessons, now = self.lab.lessons or (), self.lab.now()
-        try:
-            picture = await self.lab.books.ask(lambda store: home_picture(store, lessons, now))
-        except Exception as error:
-            self.show_fault(error)
-        else:
-            self.post_message(self.Seen(picture))
+            lessons, now = self.lab.lessons, self.lab.now()
+            self.read_store(
+                lambda store: home_picture(store, lessons, now), lambda picture: self.post_message(self.Seen(picture))
+            )
 
     @on(Seen)
     def _seen(self, event: Seen) -> None:

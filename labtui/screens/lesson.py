@@ -151,23 +151,11 @@ An editor's note corrects or adds to the source, and names where it has that fro
     def on_mount(self) -> None:
         self.query_one("#outline").can_focus = False
         self.say_next("One moment.")
-        self.run_worker(self._load(), group="lesson", exit_on_error=False)
+        self.read_store(self._read, lambda state: self.post_message(self.Loaded(state)))
 
     def on_screen_resume(self) -> None:
         if self._state is not None:
-            self.run_worker(self._reload(""), group="lesson", exit_on_error=False)
-
-    async def _load(self) -> None:
-        try:
-            self.post_message(self.Loaded(await self.lab.books.ask(self._read)))
-        except Exception as error:
-            self.show_fault(error)
-
-    async def _reload(self, what: str) -> None:
-        try:
-            self.post_message(self.Saved(await self.lab.books.ask(self._read), what))
-        except Exception as error:
-            self.show_fault(error)
+            self.read_store(self._read, lambda state: self.post_message(self.Saved(state, "")))
 
     def _read(self, store: Store) -> LessonState:
         """Runs on the thread of the store."""
@@ -315,20 +303,16 @@ An editor's note corrects or adds to the source, and names where it has that fro
 
     def _keep_position(self) -> None:
         lesson_id, step_id = self.lesson_id, self.step.id
-        self._tell(lambda store: store.progress.set_position(lesson_id, step_id))
+        self.change_store(lambda store: store.progress.set_position(lesson_id, step_id), lambda done: None)
 
-    def _tell(self, change: Callable[[Store], object], what: str = "", then_show: bool = False) -> None:
+    def _tell(self, change: Callable[[Store], object], what: str) -> None:
         """Have the store change, then show what it holds. what is said only when it is on the disk."""
-        self.run_worker(self._changed(change, what, then_show), group="changes", exit_on_error=False)
 
-    async def _changed(self, change: Callable[[Store], object], what: str, then_show: bool) -> None:
-        try:
-            await self.lab.books.ask(change)
-        except Exception as error:
-            self.show_fault(error)
-            return
-        if then_show:
-            await self._reload(what)
+        def change_and_read(store: Store) -> LessonState:
+            change(store)
+            return self._read(store)
+
+        self.change_store(change_and_read, lambda state: self.post_message(self.Saved(state, what)))
 
     @on(Writing.Edited)
     def _remember_draft(self, event: Writing.Edited) -> None:
@@ -356,8 +340,7 @@ An editor's note corrects or adds to the source, and names where it has that fro
         self.call_after_refresh(self._keep_scroll)
 
     def _keep_scroll(self) -> None:
-        place = f"{self.step.id} {int(self._card.scroll_y)}"
-        self.run_worker(self.lab.books.keep_draft(self._scroll_key, place), group="scroll", exit_on_error=False)
+        self.keep_quietly(self._scroll_key, f"{self.step.id} {int(self._card.scroll_y)}")
 
     async def action_go_on(self) -> None:
         step = self.step
@@ -388,7 +371,6 @@ An editor's note corrects or adds to the source, and names where it has that fro
         self._tell(
             lambda store: store.progress.mark(self.lesson_id, step.id, done),
             "Marked as done." if done else "The mark is taken away.",
-            then_show=True,
         )
 
     def action_guess(self, believed: bool) -> None:
@@ -400,7 +382,7 @@ An editor's note corrects or adds to the source, and names where it has that fro
             store.progress.mark(self.lesson_id, step.id)
             store.progress.clear_draft(draft_key(self.lesson, step, asked=True))
 
-        self._tell(save, "Your guess is saved.", then_show=True)
+        self._tell(save, "Your guess is saved.")
 
     async def action_write(self) -> None:
         if not self.query(Writing):
@@ -432,7 +414,7 @@ An editor's note corrects or adds to the source, and names where it has that fro
             said = "Saved. This gate is met." if text.strip() else "Saved empty: this gate is open again."
         else:
             said = "Saved." if text.strip() else "The note is taken away."
-        self._tell(save, said, then_show=True)
+        self._tell(save, said)
 
     def action_open_video(self) -> None:
         if place := opens_at(self.lesson, self.step):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, ClassVar, cast
+from functools import partial
+from typing import TYPE_CHECKING, ClassVar, TypeVar, cast
 
 from textual import on
 from textual.app import ComposeResult
@@ -20,7 +21,12 @@ from labtui.widgets.title_line import TitleLine
 from labtui.widgets.writing import Writing
 
 if TYPE_CHECKING:
+    from textual.worker import WorkType
+
     from labtui.app import LabApp
+    from store.opening import Store
+
+T = TypeVar("T")
 
 BACK = Command("escape", "back", "back", "Back to where you came from")
 
@@ -117,15 +123,38 @@ class Page(Screen[None]):
         key = event.writing.draft_key
         if key is None:
             return
-        event.writing.border_subtitle = "writing…"
-        self.run_worker(self._keep_draft(event.writing, key, event.text), group="drafts", exit_on_error=False)
+        writing, text = event.writing, event.text
+        writing.border_subtitle = "writing…"
+        kept = self.lab.books.keep_draft(key, text)
+        self._wait_for_store(kept, lambda newest: self._draft_kept(writing, text, newest))
 
-    async def _keep_draft(self, writing: Writing, key: str, text: str) -> None:
-        try:
-            newest = await self.lab.books.keep_draft(key, text)
-        except Exception as error:
-            writing.border_subtitle = "draft not kept"
-            self.show_fault(error)
-            return
+    def _draft_kept(self, writing: Writing, text: str, newest: bool) -> None:
         if newest and writing.text == text:
             writing.border_subtitle = "draft kept"
+
+    def keep_quietly(self, key: str, text: str) -> None:
+        """Keep a small thing, such as how far a page is scrolled, with the drafts."""
+        self._wait_for_store(self.lab.books.keep_draft(key, text), lambda newest: None)
+
+    def read_store(self, question: Callable[[Store], T], then: Callable[[T], object]) -> None:
+        """Have the store answer, then call then(answer), which posts it as a message. Newer questions replace older."""
+        answer = self.lab.books.ask(question)
+        work: Callable[[], Awaitable[None]] = partial(self._tell_when_there, answer, then)
+        self.run_worker(cast("WorkType[None]", work), group="read", exclusive=True)
+
+    def change_store(self, change: Callable[[Store], T], then: Callable[[T], object]) -> None:
+        """Have the store change. It happens even if this page is left meanwhile; then it is not called."""
+        self._wait_for_store(self.lab.books.ask(change), then)
+
+    def _wait_for_store(self, answer: Awaitable[T], then: Callable[[T], object]) -> None:
+        work: Callable[[], Awaitable[None]] = partial(self._tell_when_there, answer, then)
+        self.app.run_worker(cast("WorkType[None]", work), group="changes")
+
+    async def _tell_when_there(self, answer: Awaitable[T], then: Callable[[T], object]) -> None:
+        try:
+            result = await answer
+        except Exception as error:
+            self.show_fault(error)
+        else:
+            if self.is_attached:
+                then(result)

@@ -122,15 +122,7 @@ Only what is due is asked, and what you have never graded. a asks everything.
         self._load()
 
     def _load(self) -> None:
-        self.run_worker(self._collect(), group="recall", exclusive=True, exit_on_error=False)
-
-    async def _collect(self) -> None:
-        try:
-            questions, soonest = await self.lab.books.ask(self._read)
-        except Exception as error:
-            self.show_fault(error)
-        else:
-            self.post_message(self.Loaded(questions, soonest))
+        self.read_store(self._read, lambda found: self.post_message(self.Loaded(*found)))
 
     def _read(self, store: Store) -> tuple[tuple[Question, ...], str]:
         now = self.lab.now()
@@ -304,19 +296,15 @@ Only what is due is asked, and what you have never graded. a asks everything.
     def _ask_store(self, change: Callable[[Store], Answer], undone: bool = False) -> None:
         """One change at a time: a key that is pressed twice must not save two answers."""
         self._busy = True
-        self.run_worker(self._change(change, undone), group="answers", exit_on_error=False)
+        self.change_store(change, lambda answer: self.post_message(self.Answered(answer, undone)))
 
-    async def _change(self, change: Callable[[Store], Answer], undone: bool) -> None:
-        try:
-            self.post_message(self.Answered(await self.lab.books.ask(change), undone))
-        except Exception as error:
-            self.show_fault(error)
-        finally:
-            self._busy = False
+    def show_fault(self, error: BaseException) -> None:
+        self._busy = False
+        super().show_fault(error)
 
     @on(Answered)
     async def _answered(self, event: Answered) -> None:
-        answer = event.answer
+        answer, self._busy = event.answer, False
         changed = next((one for one in self._questions if one.item.id == answer.item), None)
         if changed is None:
             return

@@ -107,16 +107,7 @@ of the lesson.
 
     def on_mount(self) -> None:
         self.say_next("One moment.")
-        self._load(saved=False)
-
-    def _load(self, saved: bool) -> None:
-        self.run_worker(self._collect(saved), group="verdict", exit_on_error=False)
-
-    async def _collect(self, saved: bool) -> None:
-        try:
-            self.post_message(self.Loaded(await self.lab.books.ask(self._read), saved))
-        except Exception as error:
-            self.show_fault(error)
+        self.read_store(self._read, lambda picture: self.post_message(self.Loaded(picture, saved=False)))
 
     def _read(self, store: Store) -> VerdictPicture:
         history = store.verdicts.history(self.lesson_id)
@@ -189,8 +180,7 @@ of the lesson.
     @on(TickList.Ticked)
     def _ticked(self, event: TickList.Ticked) -> None:
         self._label_practice()
-        text = " ".join(event.ticks.ticked) or " "
-        self.run_worker(self.lab.books.keep_draft(self._cited_key, text), group="drafts", exit_on_error=False)
+        self.keep_quietly(self._cited_key, " ".join(event.ticks.ticked) or " ")
 
     def action_write(self) -> None:
         self.query_one(Writing).focus()
@@ -208,20 +198,14 @@ of the lesson.
         if not text.strip():
             self.say("There is nothing to save yet: w writes.", fault=True)
             return
-        self.run_worker(self._save(text, cited), group="save", exit_on_error=False)
 
-    async def _save(self, text: str, cited: tuple[str, ...]) -> None:
-        def save(store: Store) -> None:
+        def save(store: Store) -> VerdictPicture:
             store.verdicts.save(self.lesson_id, text, cited)
             store.progress.clear_draft(self._draft_key)
             store.progress.clear_draft(self._cited_key)
+            return self._read(store)
 
-        try:
-            await self.lab.books.ask(save)
-        except Exception as error:
-            self.show_fault(error)
-        else:
-            self._load(saved=True)
+        self.change_store(save, lambda picture: self.post_message(self.Loaded(picture, saved=True)))
 
     def action_history(self) -> None:
         if self._picture is not None:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import threading
+
 from labtui.widgets.tick_list import TickList
 from labtui.widgets.writing import Writing
 
@@ -73,3 +75,15 @@ async def test_a_store_that_stays_locked_loses_nothing_and_says_so(running, in_s
         assert lab.screen.query_one(Writing).text == "kept"
         monkeypatch.undo()
     assert in_store(lambda store: store.progress.draft(f"verdict/{LESSON}")) == "kept"
+
+
+async def test_leaving_at_once_does_not_lose_what_was_typed(running, in_store) -> None:
+    async with running(keys=("v", "w")) as lab:
+        held = threading.Event()
+        waiting = lab.app.books.submit(lambda store: held.wait(20))
+        await lab.pilot.press("o", "k", "escape", "escape")
+        assert type(lab.screen).__name__ == "HomeScreen"
+        held.set()
+        assert waiting.result()
+        await lab.settle()
+    assert in_store(lambda store: store.progress.draft(f"verdict/{LESSON}")) == "ok"
