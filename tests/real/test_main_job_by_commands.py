@@ -124,7 +124,7 @@ def start_long_trial(lab) -> tuple[subprocess.Popen[str], list[str]]:
     kept: list[str] = []
     assert process.stderr is not None
     for line in process.stderr:
-        if found := re.match(r"run (\w+): ", line):
+        if found := re.match(r"run ([\w-]+): ", line):
             kept.append(found.group(1))
         if len(kept) == 2:
             return process, kept
@@ -177,7 +177,7 @@ def test_a_run_on_a_terminal_shows_its_progress_and_leaves_the_result(real_lab) 
         timeout=60,
     )
     child.expect(r"run 1 of 1")
-    child.expect(r"run \w+: ")
+    child.expect(r"run [\w-]+: ")
     child.expect("practice checkpoint")
     child.expect("end to end")
     child.expect("answer")
