@@ -26,7 +26,7 @@ from labtui.serving.log_tail import last_lines
 from labtui.serving.machine import Machine, read_machine
 from labtui.serving.plan import Plan
 from labtui.serving.preflight import blocking, preflight
-from labtui.serving.state import ServerState, StateFile, new_launch_id
+from labtui.serving.state import Ending, ServerState, StateFile, new_launch_id
 from labtui.serving.status import Status
 from labtui.serving.stopping import GRACE_S, OnProgress, StopReport, stop_processes
 
@@ -167,8 +167,13 @@ class Supervisor:
             left = processes.members(state.launch_id)
             if left:
                 return self._watch.leftover(state, left)
-            state = self._note_death(state)
-        if state.ended is not None:
+            now = self._note_death(state)
+            if now is None or now.launch_id != state.launch_id:
+                return Status("stopped")
+            state = now
+        if state.ended == "stopped":
+            return Status("stopped")
+        if state.ended == "died":
             return self._watch.ended(state)
         return self._watch.running(state, wait_s)
 
@@ -331,15 +336,18 @@ class Supervisor:
         head = processes.head_of(processes.members(state.launch_id))
         return state if head is None else self._record_process(state, head.pid)
 
-    def _note_death(self, state: ServerState) -> ServerState:
+    def _note_death(self, state: ServerState) -> ServerState | None:
+        """The record, now that no process of it is left. A labtui that is stopping it has the last word."""
         if state.pid is None and time.time() - state.started_at < NEVER_STARTED_AFTER_S:
             return state
-        ended = replace(state, ended="died", ended_at=time.time(), exit_code=self._exit_code(state.pid), api_key=None)
         with self._file.try_locked() as free:
-            now = self._read() if free else None
-            if now is not None and now.launch_id == state.launch_id and now.ended is None:
-                self._file.write(ended)
-        return ended
+            now = self._read()
+            if not free or now is None or now.launch_id != state.launch_id or now.ended is not None:
+                return now
+            how: Ending = "died" if now.stopping_at is None else "stopped"
+            ended = replace(now, ended=how, ended_at=time.time(), exit_code=self._exit_code(state.pid), api_key=None)
+            self._file.write(ended)
+            return ended
 
 
 def hardware(machine: Machine) -> tuple[str, ...]:

@@ -49,11 +49,11 @@ class Watch:
             return replace(base, state="starting", message="the process is just being started")
         health = readiness.health(state.url)
         if state.stopping_at is not None:
-            return replace(base, state="dying", message="it was asked to stop")
+            return self._dying(base, "it was asked to stop")
         if state.ready_at is not None:
             return self._ready(base, health)
         if tracker.ending and health is not Health.ALIVE:
-            return replace(base, state="dying", message=self._reason(state))
+            return self._dying(base, self._reason(state))
         if not tracker.complete and health is not Health.ALIVE:
             return replace(base, state="starting")
         if health is not Health.ALIVE:
@@ -80,9 +80,10 @@ class Watch:
 
     def leftover(self, state: ServerState, left: Sequence[psutil.Process]) -> Status:
         self._read_log(state)
+        if state.stopping_at is not None:
+            return self._dying(self._base(state), "it was asked to stop")
         names = ", ".join(processes.describe(one) for one in left)
-        message = f"the server is gone, but {names} is still there: labtui serve stop ends it"
-        return replace(self._base(state), state="dying", message=message)
+        return self._dying(self._base(state), f"the server is gone, this is left: {names}. labtui serve stop ends it")
 
     # --- the log
 
@@ -162,7 +163,13 @@ class Watch:
         if health is Health.SILENT:
             return replace(ready, message="it is busy: /health did not answer in time")
         what = "its engine has died" if health is Health.DEAD else "it no longer listens"
-        return replace(base, state="dying", message=f"{what}: {base.last_line}" if base.last_line else what)
+        return self._dying(base, f"{what}: {base.last_line}" if base.last_line else what)
+
+    def _dying(self, base: Status, message: str) -> Status:
+        """A stage is where a start stands: it says nothing about an end, unless the start never came to one."""
+        if self._tracker.complete:
+            base = replace(base, stage=None, stage_id=None, share=None)
+        return replace(base, state="dying", message=message)
 
     def _answered(self, state: ServerState, wait_s: float) -> str | None:
         """None once the server has answered; otherwise why it has not. At most one request of ours is under way."""

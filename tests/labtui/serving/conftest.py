@@ -70,7 +70,7 @@ def supervisor(tmp_path: Path) -> Iterator[Supervisor]:
 def until() -> Callable[..., Status]:
     """Looks until the status is as wanted; the deadline is only there so that a broken test ends."""
 
-    def wait(supervisor: Supervisor, wanted: Callable[[Status], bool], limit_s: float = 30.0) -> Status:
+    def wait(supervisor: Supervisor, wanted: Callable[[Status], bool], limit_s: float = 120.0) -> Status:
         deadline = time.monotonic() + limit_s
         while True:
             status = supervisor.status(wait_s=0.1)
