@@ -70,9 +70,10 @@ class Encoder:
     def __init__(self, folder: Path) -> None:
         self.tokenizer: Any = AutoTokenizer.from_pretrained(folder)
         self.pictures: Any = Gemma4ImageProcessorPil(**PICTURE_PROCESSOR)
-        to_id = self.tokenizer.convert_tokens_to_ids
-        self.pad, self.turn_end = to_id(tokens.PAD), to_id(tokens.TURN_END)
-        self.image_start, self.image, self.image_end = map(to_id, (tokens.IMAGE_START, tokens.IMAGE, tokens.IMAGE_END))
+        self.pad, self.turn_end = self._id(tokens.PAD), self._id(tokens.TURN_END)
+        self.image_start, self.image, self.image_end = map(
+            self._id, (tokens.IMAGE_START, tokens.IMAGE, tokens.IMAGE_END)
+        )
         self.telling = torch.tensor(sorted(self._telling_tokens()))
 
     def prefix_of(self, messages: list[dict[str, Any]]) -> list[int]:
@@ -131,6 +132,9 @@ class Encoder:
             pixels=torch.stack(pixels) if pixels else torch.empty(0),
             patch_positions=torch.stack(places) if places else torch.empty(0),
         )
+
+    def _id(self, token: str) -> int:
+        return int(self.tokenizer.convert_tokens_to_ids(token))
 
     def _telling_tokens(self) -> set[int]:
         found = set()

@@ -6,8 +6,9 @@ the whole cache and itself. Both use the same weights, so training does the two 
 
 from __future__ import annotations
 
+import math
 from types import MethodType
-from typing import Any
+from typing import Any, cast
 
 import torch
 import torch.nn.functional as F
@@ -19,14 +20,14 @@ class Denoiser(nn.Module):
     def __init__(self, model: DiffusionGemmaForBlockDiffusion) -> None:
         super().__init__()
         self.model = model
-        # Typed Any: transformers annotates these as unions of what they may be before loading.
-        self.config: Any = model.config
+        # transformers annotates these as unions of everything they may be before they are loaded.
+        self.config = cast(Any, model.config)
+        self.decoder = cast(Any, model.model.decoder)
+        self.encoder = cast(Any, model.model.encoder)
         self.config._attn_implementation = "sdpa"
         self.config.text_config._attn_implementation = "sdpa"
-        self.decoder: Any = model.model.decoder
-        self.encoder: Any = model.model.encoder
         self.vocabulary = int(self.config.text_config.vocab_size)
-        self.scale = float(self.config.text_config.hidden_size) ** 0.5
+        self.scale = math.sqrt(self.config.text_config.hidden_size)
         for layer in self.decoder.layers:
             layer.experts.forward = MethodType(_all_experts, layer.experts)
 
@@ -79,7 +80,8 @@ class Denoiser(nn.Module):
 
     def soft_embedding(self, logits: Tensor, temperature: float) -> Tensor:
         """What the sampler hands to the next step: the mean embedding under the logits at that temperature."""
-        return torch.softmax(logits / temperature, dim=-1) @ self.decoder.embed_tokens.weight * self.scale
+        mean: Tensor = torch.softmax(logits / temperature, dim=-1) @ self.decoder.embed_tokens.weight
+        return mean * self.scale
 
 
 def _positions_and_mask(longest: int, prefix_length: Tensor, canvas: int) -> tuple[Tensor, Tensor]:

@@ -53,7 +53,9 @@ DENOISING: dict[str, Any] = {
 
 def build_config(tokenizer: Tokenizer) -> DiffusionGemmaConfig:
     def token(text: str) -> int:
-        return int(tokenizer.token_to_id(text))
+        number = tokenizer.token_to_id(text)
+        assert number is not None, text
+        return number
 
     text = {
         "vocab_size": tokenizer.get_vocab_size(),
@@ -99,8 +101,8 @@ def build_config(tokenizer: Tokenizer) -> DiffusionGemmaConfig:
         eoi_token_id=token(tokens.IMAGE_END),
         image_token_id=token(tokens.IMAGE),
         canvas_length=CANVAS,
-        eos_token_id=[token(tokens.EOS), token(tokens.TURN_END)],
     )
+    config.eos_token_id = [token(tokens.EOS), token(tokens.TURN_END)]
     config.architectures = ["DiffusionGemmaForBlockDiffusion"]
     config.dtype = "float32"
     return config
@@ -136,14 +138,15 @@ def save_settings(config: DiffusionGemmaConfig, folder: Path) -> None:
     """Writes every file of the checkpoint but the weights and the tokenizer."""
     folder.mkdir(parents=True, exist_ok=True)
     config.save_pretrained(folder)
+    text: Any = config.text_config
     pictures = {"image_processor_type": "Gemma4ImageProcessor", **PICTURE_PROCESSOR}
     _write_json(
         folder / "generation_config.json",
         {
             "_from_model_config": False,
-            "bos_token_id": config.text_config.bos_token_id,
+            "bos_token_id": text.bos_token_id,
             "eos_token_id": config.eos_token_id,
-            "pad_token_id": config.text_config.pad_token_id,
+            "pad_token_id": text.pad_token_id,
             **DENOISING,
         },
     )

@@ -117,8 +117,8 @@ def _fit(denoiser: Denoiser, batches: Iterable[Sequence[Batch]], plan: Plan) -> 
         if step % 50 == 0:
             print(f"{progress:4.0%} step {step} {time.monotonic() - started:5.0f} s, {_report(scores)}", flush=True)
     with torch.no_grad():
-        for weight, mean in zip(weights, average, strict=True):
-            weight.copy_(mean)
+        for trained, mean in zip(weights, average, strict=True):
+            trained.copy_(mean)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +136,7 @@ def _learn(denoiser: Denoiser, batch: Batch, whole_weight: float) -> _Score:
     logits = _denoise_noisy(denoiser, batch)
     each = F.cross_entropy(logits.flatten(0, 1), batch.clean.flatten(), reduction="none").view_as(batch.weight)
     loss = (each * batch.weight).sum() / whole_weight
-    loss.backward()
+    torch.autograd.backward(loss)
     right = logits.detach().argmax(-1) == batch.clean
     return _Score(loss.detach(), right, batch.telling, batch.pixels.shape[0])
 
