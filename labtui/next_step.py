@@ -98,11 +98,10 @@ def _first_undone_from_position(standing: Standing) -> Step:
 
 def _read(standing: Standing, step: Step) -> NextStep:
     lesson = standing.lesson
-    started = (
-        f"{standing.cards_done} of {standing.cards} cards done." if standing.started else _one_line(lesson.summary)
-    )
-    title = f"Go on: {step.title}" if standing.started else f"Begin: {lesson.title}"
-    return NextStep("read", title, started, _study(lesson), lesson.id, step.id)
+    if standing.cards_done or standing.position is not None:
+        why = f"{standing.cards_done} of {standing.cards} cards done."
+        return NextStep("read", f"Go on: {step.title}", why, _study(lesson), lesson.id, step.id)
+    return NextStep("read", f"Begin: {lesson.title}", _one_line(lesson.summary), _study(lesson), lesson.id, step.id)
 
 
 def _lab(standing: Standing, missing: Sequence[LabTask], server: str) -> NextStep:
