@@ -218,7 +218,7 @@ def make_plan(
     env = dict(settings.env)
     if checkpoint.folder is not None or (cached is not None and cached.complete):
         env["HF_HUB_OFFLINE"] = "1"
-    if machine.vllm is not None and machine.vllm.cpu:
+    if machine.vllm is not None and machine.vllm.cpu and vram_gib is None:
         env |= child_environment(vllm_cpu_version=machine.vllm.version)
     why = [*settings.why, *remarks_on(own)]
     if not is_loopback(host):
