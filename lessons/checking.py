@@ -8,6 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from lessons.claims import ledger_faults
 from lessons.faults import Fault
 from lessons.messages import nearest, quoted
 from lessons.reading import Document, ReadingFault, read_document
@@ -22,12 +23,12 @@ FAULTS_NAMED = 1000
 
 
 def check_lesson(path: Path) -> list[Fault]:
-    """path: a lesson file or its folder. An empty list means that the lesson can be loaded."""
+    """path: a lesson file or its folder. A claims ledger beside it is checked too. An empty list: nothing is wrong."""
     try:
         document = read_document(path)
     except ReadingFault as error:
         return [error.fault]
-    return check_document(document)
+    return [*check_document(document), *ledger_faults(document.path)]
 
 
 def check_document(document: Document) -> list[Fault]:

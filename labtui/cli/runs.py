@@ -60,12 +60,16 @@ def show(session: Session, run_id: str, recompute: bool, as_json: bool) -> int:
 
     run = session.store.runs.get(run_id)
     if not recompute:
+        from labtui.claims import claims_beside_run, claims_to_json
+        from labtui.cli.claims_text import claim_lines, known_claims
+
+        beside = claims_beside_run(run, known_claims(session))
         if as_json:
-            session.emit(run_to_json(run))
+            session.emit({**run_to_json(run), "claims": claims_to_json(beside)})
         else:
             from labtui.cli.run_text import run_lines
 
-            for line in run_lines(run):
+            for line in (*run_lines(run), *claim_lines(beside)):
                 click.echo(line)
         return DONE
     differences = _recompute_differences(run)
@@ -108,7 +112,10 @@ def compare(session: Session, first: str, second: str, as_json: bool) -> None:
     reason = not_comparable(one, two)
     if as_json:
         from exercises.run_json import run_to_json
+        from labtui.claims import claims_beside_run, claims_to_json
+        from labtui.cli.claims_text import known_claims
 
+        claims = known_claims(session)
         ratios = None if reason else {key: ratio(one, two, key) for key in COMPARED}
         session.emit(
             {
@@ -117,6 +124,7 @@ def compare(session: Session, first: str, second: str, as_json: bool) -> None:
                 "comparable_reason": reason,
                 "ratios": ratios,
                 "same_prompt": same_prompt(one, two),
+                "claims": [claims_to_json(claims_beside_run(run, claims)) for run in (one, two)],
             }
         )
         return
