@@ -18,6 +18,7 @@ from labtui.errors import USAGE, LabError
 class Configuration:
     """checkpoint, port, gpus: the defaults of a launch. store: the database. lessons: more lesson folders.
 
+    checkpoints: more tables in the form of labtui/serving/checkpoints.toml; their entries replace those of the same id.
     theme: a Textual theme of the app. path: the file that this was read from, whether or not it exists.
     """
 
@@ -26,6 +27,7 @@ class Configuration:
     gpus: int | None = None
     store: Path | None = None
     lessons: tuple[Path, ...] = ()
+    checkpoints: tuple[Path, ...] = ()
     theme: str | None = None
     path: Path | None = None
 
@@ -61,7 +63,8 @@ def read_configuration(path: Path | None = None) -> Configuration:
         port=_value(data, "port", int, path),
         gpus=_value(data, "gpus", int, path),
         store=_folder_of(path, _value(data, "store", str, path)),
-        lessons=_lesson_folders(data, path),
+        lessons=_paths(data, "lessons", path, '["~/my-lessons"]'),
+        checkpoints=_paths(data, "checkpoints", path, '["~/my-checkpoints.toml"]'),
         theme=_value(data, "theme", str, path),
         path=path,
     )
@@ -77,7 +80,8 @@ def write_configuration(configuration: Configuration) -> Path:
         value = getattr(configuration, key)
         if value is None or value == ():
             continue
-        values[key] = [str(one) for one in value] if key == "lessons" else str(value) if key == "store" else value
+        is_list = isinstance(value, tuple)
+        values[key] = [str(one) for one in value] if is_list else str(value) if key == "store" else value
     path.parent.mkdir(parents=True, exist_ok=True)
     descriptor, name = tempfile.mkstemp(prefix=".config-", dir=path.parent)
     try:
@@ -98,10 +102,10 @@ def _value(data: Mapping[str, Any], key: str, kind: type[T], path: Path) -> T | 
     raise _unusable(path, f"{key} must be {wanted}, not {value!r}", f"Write {key} as {wanted}.")
 
 
-def _lesson_folders(data: Mapping[str, Any], path: Path) -> tuple[Path, ...]:
-    value = data.get("lessons", [])
+def _paths(data: Mapping[str, Any], key: str, path: Path, example: str) -> tuple[Path, ...]:
+    value = data.get(key, [])
     if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
-        raise _unusable(path, f"lessons must be a list of folders, not {value!r}", 'Write lessons = ["~/my-lessons"].')
+        raise _unusable(path, f"{key} must be a list of paths, not {value!r}", f"Write {key} = {example}.")
     return tuple(folder for one in value if (folder := _folder_of(path, one)) is not None)
 
 

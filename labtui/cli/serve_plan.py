@@ -46,6 +46,7 @@ def make_chosen_plan(session: Session, vram: float | None = None, **choices: Any
         extra_flags=choices["vllm_flags"],
         host=choices["host"],
         expose=choices["expose"],
+        tables=configuration.checkpoints,
     )
 
 

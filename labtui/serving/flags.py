@@ -112,6 +112,11 @@ def remarks_on(own: Iterable[OwnFlag]) -> list[str]:
                 remarks.append(
                     f"--max-num-seqs {number}: at 128 and above vLLM cannot tell it from its own default and runs 8"
                 )
+        if flag.name == "--load-format" and flag.values == ("dummy",):
+            remarks.append(
+                "--load-format dummy: the weights are random, so what it writes means nothing and no answer is right; "
+                "memory and the time of a denoising step are real"
+            )
         if flag.name == "--attention-backend" and "FLASHINFER" in " ".join(flag.values).upper():
             remarks.append(
                 "--attention-backend FLASHINFER is refused for DiffusionGemma: take TRITON_ATTN or FLASH_ATTN"

@@ -13,6 +13,7 @@ import psutil
 
 from labtui.serving import hub_cache, ports
 from labtui.serving.checkpoints import PACKAGE_PREFIX
+from labtui.serving.flags import own_value
 from labtui.serving.gpu import GIB, Gpu
 from labtui.serving.machine import Machine, parse_version, read_machine
 from labtui.serving.plan import Plan
@@ -195,6 +196,9 @@ def _holders(card: Gpu) -> str:
 def _model(plan: Plan, machine: Machine) -> Iterator[Finding]:
     checkpoint = plan.checkpoint
     if checkpoint.folder is not None:
+        if own_value(plan.own_flags, "--load-format") == "dummy" and (checkpoint.folder / "config.json").exists():
+            yield Finding("model", True, f"The shape is that of {checkpoint.folder}; its weights will be random")
+            return
         if hub_cache.snapshot_complete(checkpoint.folder):
             yield Finding("model", True, f"The weights lie in {checkpoint.folder}")
             return

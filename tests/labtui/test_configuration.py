@@ -21,6 +21,7 @@ def test_what_is_written_is_read_again(tmp_path: Path) -> None:
         gpus=2,
         store=tmp_path / "lab.db",
         lessons=(tmp_path / "mine",),
+        checkpoints=(tmp_path / "mine.toml",),
         theme="nord",
         path=path,
     )
@@ -45,7 +46,8 @@ def test_relative_folders_mean_beside_the_file(tmp_path: Path) -> None:
         ('port = "8100"', "port must be a whole number, not '8100'", "port"),
         ("port = true", "port must be a whole number, not True", "port"),
         ("checkpoint = 3", "checkpoint must be a text in quotes, not 3", "checkpoint"),
-        ('lessons = "here"', "lessons must be a list of folders", "lessons ="),
+        ('lessons = "here"', "lessons must be a list of paths", "lessons ="),
+        ("checkpoints = [1]", "checkpoints must be a list of paths", "checkpoints ="),
         ("port =", "Invalid value", "Mend the file"),
     ],
 )

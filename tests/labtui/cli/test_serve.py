@@ -72,6 +72,30 @@ def test_plan_says_why_and_takes_flags_for_vllm(lab) -> None:
     assert "vllm serve google/diffusiongemma" in shown
 
 
+def test_a_table_of_your_own_is_planned_by_its_names(lab, tmp_path: Path) -> None:
+    (tmp_path / "shape").mkdir()
+    table = tmp_path / "mine.toml"
+    table.write_text(
+        f"""format_version = 1
+        [[checkpoint]]
+        id = "mine"
+        title = "a folder of mine"
+        model = "{tmp_path}/shape"
+        practice = false
+        disk_gb = 1.0
+        resident_gib = 1.0
+        min_vllm = "0.24.0"
+        architecture = "gemma4-26b-a4b"
+        source = "mine"
+        """
+    )
+    configure(lab, f'checkpoints = ["{table}"]')
+    choice = ("--checkpoint", "mine", "--vram", "80", "--json", "--", "--load-format", "dummy")
+    plan = json.loads(lab("serve", "plan", *choice).stdout)
+    assert f"{tmp_path}/shape" in plan["command"]
+    assert any("random" in reason for reason in plan["why"])
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

@@ -64,6 +64,8 @@ def test_the_last_value_counts() -> None:
         (["--diffusion-config", '{"max_denoising_steps": 16}'], "canvas_length"),
         (["--diffusion-config.max_denoising_steps", "16"], "canvas_length"),
         (["--diffusion-config", '{"canvas_length": 256}'], None),
+        (["--load-format", "dummy"], "random"),
+        (["--load-format", "safetensors"], None),
     ],
 )
 def test_remarks_on_flags_that_do_not_do_what_guides_say(typed: list[str], remark: str | None) -> None:

@@ -142,6 +142,31 @@ def test_weights_that_are_not_all_there(fake_plan: FakePlan, practice_weights: P
     assert found(plan, machine, "model").blocking
 
 
+def test_random_weights_need_the_shape_only(tmp_path: Path) -> None:
+    table = tmp_path / "mine.toml"
+    table.write_text(
+        f"""format_version = 1
+        [[checkpoint]]
+        id = "mine"
+        title = "a folder of mine"
+        model = "{tmp_path}/shape"
+        practice = false
+        disk_gb = 1.0
+        resident_gib = 1.0
+        min_vllm = "0.24.0"
+        architecture = "gemma4-26b-a4b"
+        source = "mine"
+        """
+    )
+    dummy = ("--load-format", "dummy")
+    assert found(make_plan("mine", machine=BOX, tables=[table], extra_flags=dummy), BOX, "model").blocking
+    (tmp_path / "shape").mkdir()
+    (tmp_path / "shape" / "config.json").write_text("{}")
+    random = found(make_plan("mine", machine=BOX, tables=[table], extra_flags=dummy), BOX, "model")
+    assert random.ok and "random" in random.title
+    assert found(make_plan("mine", machine=BOX, tables=[table]), BOX, "model").blocking
+
+
 def test_a_taken_port_names_its_holder(fake_plan: FakePlan) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
