@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 import threading
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
@@ -21,8 +21,8 @@ from textual.screen import Screen
 
 from labtui.bookkeeper import Bookkeeper
 from labtui.bug_report import reported
-from labtui.configuration import Configuration
-from labtui.errors import Explained, is_explained
+from labtui.configuration import Configuration, write_configuration
+from labtui.errors import Explained, LabError, is_explained
 from labtui.screens.fault import FaultBox, StoreFaultScreen
 from labtui.screens.help import HelpBox
 from labtui.screens.home import HomeScreen
@@ -87,11 +87,15 @@ class LabApp(App[None]):
             self.error = error
 
     class ServerSeen(Message):
-        """status: one immutable snapshot; a newer one replaces one that still waits."""
+        """status: one immutable snapshot, None with the fault that kept it from being taken.
 
-        def __init__(self, status: Status) -> None:
+        A newer one replaces one that still waits.
+        """
+
+        def __init__(self, status: Status | None, fault: Exception | None = None) -> None:
             super().__init__()
             self.status = status
+            self.fault = fault
 
         def can_replace(self, message: Message) -> bool:
             return isinstance(message, LabApp.ServerSeen)
@@ -117,6 +121,7 @@ class LabApp(App[None]):
         self.store_notices: tuple[str, ...] = ()
         self.store_usable: bool | None = None
         self.server_status: Status | None = None
+        self.server_fault: Exception | None = None
         self.now = now or (lambda: datetime.now(UTC))
         self._supervisor = supervisor
         self._supervisor_lock = threading.Lock()
@@ -193,12 +198,19 @@ class LabApp(App[None]):
             if self._supervisor is None:
                 from labtui.serving.supervisor import Supervisor
 
-                self._supervisor = Supervisor()
+                self._supervisor = Supervisor(ready_estimate=self._ready_estimate)
             return self._supervisor
+
+    def _ready_estimate(self, plan_key: str) -> float | None:
+        """How long a launch of this plan took the last time; called on the workers' threads."""
+        try:
+            return self.books.submit(lambda store: store.launches.ready_estimate(plan_key)).result()
+        except Exception:
+            return None
 
     @property
     def server_words(self) -> str:
-        return server_words(self.server_status)
+        return "server ? cannot be seen" if self.server_fault else server_words(self.server_status)
 
     def look_at_server(self) -> None:
         """Have a worker take a new snapshot of the server's state; one at a time."""
@@ -209,12 +221,14 @@ class LabApp(App[None]):
     def _look_at_server(self) -> None:
         try:
             self.post_message(self.ServerSeen(self.supervisor.status()))
+        except Exception as error:
+            self.post_message(self.ServerSeen(None, error))
         finally:
             self._looking = False
 
     @on(ServerSeen)
     def _server_seen(self, event: ServerSeen) -> None:
-        self.server_status = event.status
+        self.server_status, self.server_fault = event.status, event.fault
         for screen in self.screen_stack:
             if isinstance(screen, Page) and screen.is_mounted:
                 screen.server_seen()
@@ -228,7 +242,9 @@ class LabApp(App[None]):
         self.push_screen(LessonScreen(lesson_id, step_id))
 
     def open_lab(self, lesson_id: str) -> None:
-        self.push_screen(importlib.import_module("labtui.screens.lab").LabScreen(lesson_id))
+        from labtui.screens.lab import LabScreen
+
+        self.push_screen(LabScreen(lesson_id))
 
     def open_verdict(self, lesson_id: str) -> None:
         from labtui.screens.verdict import VerdictScreen
@@ -265,10 +281,10 @@ class LabApp(App[None]):
             self._driver.write(clipboard_sequence(text, os.environ))
         return copied_file(text)
 
-    def copied(self, text: str) -> str:
-        """Copy, and say where it went."""
+    def copied(self, text: str, what: str = "It") -> str:
+        """Copy, and say where it went. what: such as "The address"."""
         path = self.copy(text)
-        return "Copied." if path is None else f"Copied; also in {path}"
+        return f"{what} is copied" + ("." if path is None else f", and in {path}")
 
     def copy_to_clipboard(self, text: str) -> None:
         self.copy(text)
@@ -297,6 +313,10 @@ class LabApp(App[None]):
 def open_in_terminal(store_path: Path | None, configuration: Configuration) -> None:
     """Run the app until the person leaves. Raises SystemExit with the app's exit code where that is not 0."""
     app = LabApp(store_path, configuration.lessons, theme=configuration.theme)
+    theme = app.theme
     app.run()
+    if app.theme != theme:
+        with suppress(LabError, OSError):
+            write_configuration(replace(configuration, theme=app.theme))
     if app.return_code:
         raise SystemExit(app.return_code)

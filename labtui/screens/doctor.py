@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, ClassVar
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import VerticalScroll
+from textual.containers import VerticalGroup, VerticalScroll
 from textual.message import Message
 from textual.widgets import Static
 
@@ -82,23 +82,25 @@ What this machine can run, and what would stop it. Each fault stands with its ca
         self._findings = event.findings
         scroll = self.query_one("#findings")
         await scroll.remove_children()
-        await scroll.mount(*(Static(text, classes=kind, markup=False) for kind, text in map(_shown, event.findings)))
+        await scroll.mount(*map(_shown, event.findings))
         stops = sum(finding.blocking and not finding.ok for finding in event.findings)
         faults = "Nothing stops a launch." if not stops else f"{stops} of these stop a launch; → says what to do."
         self.say_next(faults)
 
     def action_copy(self) -> None:
-        text = "\n\n".join(_shown(finding)[1] for finding in self._findings)
-        self.say(self.lab.copied(text))
+        from labtui.serving.doctor import to_text
+
+        self.say(self.lab.copied(to_text(self._findings), "What was found"))
 
     def action_scroll(self, lines: int) -> None:
         self.query_one("#findings").scroll_relative(y=lines, animate=False)
 
 
-def _shown(finding: Finding) -> tuple[str, str]:
-    """(style, text)"""
-    if finding.ok:
-        detail = f"\n  {visible(finding.cause)}" if finding.cause else ""
-        return "finding", f"✓ {visible_line(finding.title)}{detail}"
-    sign, kind = ("✗", "finding -stops") if finding.blocking else ("!", "finding -warns")
-    return kind, f"{sign} {visible_line(finding.title)}\n  {visible(finding.cause)}\n  → {visible(finding.fix)}"
+def _shown(finding: Finding) -> VerticalGroup:
+    sign, kind = ("✓", "-fine") if finding.ok else ("✗", "-stops") if finding.blocking else ("!", "-warns")
+    parts = [Static(f"{sign} {visible_line(finding.title)}", classes="finding-title", markup=False)]
+    if finding.cause:
+        parts.append(Static(visible(finding.cause), classes="finding-body", markup=False))
+    if finding.fix:
+        parts.append(Static(f"→ {visible(finding.fix)}", classes="finding-body", markup=False))
+    return VerticalGroup(*parts, classes=f"finding {kind}")

@@ -136,7 +136,7 @@ Numbers of the practice checkpoint are labelled in the files as well.
         self.say(f"{len(event.paths)} file{'' if len(event.paths) == 1 else 's'} written. c copies the paths.")
 
     def action_copy(self) -> None:
-        self.say(self.lab.copied("\n".join(map(str, self._written))))
+        self.say(self.lab.copied("\n".join(map(str, self._written)), "The list of files"))
 
 
 FORMAT_TITLES = {

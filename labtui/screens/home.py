@@ -15,7 +15,7 @@ from textual.widgets import OptionList, Static
 from labtui.next_step import NextStep, next_step
 from labtui.screens.home_picture import Event, HomePicture, home_picture
 from labtui.screens.page import Page
-from labtui.terminal_text import visible_line
+from labtui.terminal_text import visible, visible_line
 from labtui.widgets.choices import Choice, Choices
 from labtui.widgets.commands import Command, bindings
 
@@ -57,6 +57,7 @@ on a day that depends on how well you knew them.
         self.next: NextStep | None = None
 
     def compose_body(self) -> ComposeResult:
+        yield Static(id="notices", markup=False)
         with Container(id="home"):
             yield Choices(id="home-list")
             with Vertical(id="lately"):
@@ -124,8 +125,9 @@ on a day that depends on how well you knew them.
         choices.show(rows)
         self.query_one("#lately-list", Static).update(lately_table(self.picture.lately))
         self.say_next("enter does what stands under NEXT; ↑ ↓ choose a lesson.")
-        for notice in self.lab.store_notices:
-            self.say(notice)
+        notices = self.query_one("#notices", Static)
+        notices.update("\n".join(f"! {visible(notice)}" for notice in self.lab.store_notices))
+        notices.display = bool(self.lab.store_notices)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         return action != "back"

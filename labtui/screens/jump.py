@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -23,7 +25,8 @@ JUMP_COMMANDS = (
     Command("escape", "leave", "close", "Close without going anywhere"),
     Command("slash", "search", "search", "Write words to look for"),
 )
-AROUND = 28
+AROUND = 24
+MARKDOWN_SIGNS = re.compile(r"[*_`#>]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +89,7 @@ class JumpBox(ModalScreen[str | None]):
                 section = place.section
                 rows.append(Choice(None, section))
             mark = "✓" if place.step in self._done else "·"
-            below = (excerpt(place.words, wanted[0]),) if wanted else ()
+            below = (excerpt(place.words, wanted),) if wanted else ()
             rows.append(Choice(place.step, f"{mark} {visible_line(place.title)}", below=below))
         choices = self.query_one("#jump-list", Choices)
         choices.show(rows or [Choice(None, "No card has these words.", remark=True)], None if wanted else self._here)
@@ -108,9 +111,11 @@ class JumpBox(ModalScreen[str | None]):
         self.dismiss(None)
 
 
-def excerpt(text: str, word: str) -> str:
-    """The words around the first place where word stands."""
-    line = " ".join(text.split())
-    at = line.casefold().find(word)
-    start, end = max(0, at - AROUND), at + len(word) + AROUND
+def excerpt(text: str, words: Sequence[str]) -> str:
+    """What stands around the first place where the words stand together, or else around the first of them."""
+    line = " ".join(MARKDOWN_SIGNS.sub("", text).split())
+    folded = line.casefold()
+    sought = next((part for part in (" ".join(words), words[0]) if part in folded), "")
+    at = folded.find(sought)
+    start, end = max(0, at - AROUND), at + len(sought) + AROUND
     return visible_line(f"{'…' if start else ''}{line[start:end]}{'…' if end < len(line) else ''}")

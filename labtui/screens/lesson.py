@@ -225,7 +225,14 @@ An editor's note corrects or adds to the source, and names where it has that fro
         if not self._notice:
             self.say_next(self._what_next())
 
+    def on_resize(self) -> None:
+        self.call_after_refresh(self._show_outline)
+
     def _show_outline(self) -> None:
+        """The list at the side of a wide terminal."""
+        outline = self.query_one("#outline", Choices)
+        if not outline.display or not self.has_class("-wide"):
+            return
         state = self._state
         rows, kind = [], ""
         for step in self.walk:
@@ -234,7 +241,7 @@ An editor's note corrects or adds to the source, and names where it has that fro
                 rows.append(Choice(None, SECTIONS.get(kind, kind)))
             done = state is not None and step.id in state.done
             rows.append(Choice(step.id, f"{'✓' if done else '·'} {visible_line(step.title)}"))
-        self.query_one("#outline", Choices).show(rows, self.step.id)
+        outline.show(rows, self.step.id)
 
     def _kept(self, step: Step) -> Kept:
         state = self._state
@@ -419,10 +426,10 @@ An editor's note corrects or adds to the source, and names where it has that fro
     def action_open_video(self) -> None:
         if place := opens_at(self.lesson, self.step):
             address, at = place
-            self.say(f"{address} opens the video at {at}. {self.lab.copied(address)}")
+            self.say(f"{address} opens the video at {at}. {self.lab.copied(address, 'It')}")
 
     def action_copy_prompt(self) -> None:
-        self.say(f"The grounded prompt: {self.lab.copied(grounded_prompt(self.lesson))}")
+        self.say(self.lab.copied(grounded_prompt(self.lesson), "The grounded prompt"))
 
     def action_prompt(self) -> None:
         self.app.push_screen(ReadingBox("Grounded prompt", grounded_prompt(self.lesson), plain=True))

@@ -4,6 +4,7 @@
 - It has no handler for a hang-up, and spins on the end of its input.
 - Its clipboard sequence does not pass tmux.
 - Without colour it still draws in shades of grey.
+- What stands in for standard output while an app runs has no encoding, which other code may ask for.
 """
 
 from __future__ import annotations
@@ -18,11 +19,13 @@ import threading
 from collections.abc import Callable, Mapping
 from typing import IO, Any
 
-from textual.app import App
+from textual.app import App, _PrintCapture
 from textual.drivers import linux_driver
 from textual.filter import Monochrome, NoColor
 from textual.keys import _character_to_key
 from textual.widget import Widget
+
+_PrintCapture.encoding = "utf-8"  # type: ignore[attr-defined]
 
 _X10_REPORT = re.compile(rb"\x1b\[M...", re.DOTALL)
 _X10_BEGUN = re.compile(rb"\x1b\[(M.{0,2})?\Z", re.DOTALL)

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 from textual.theme import Theme
 
-THEME_VARIABLES = {"quiet": "auto 60%", "line": "auto 20%", "next": "auto 100%"}
+# For themes that are not ours: whatever stands out from their background.
+THEME_VARIABLES = {"quiet": "auto 70%", "line": "#808080 60%", "next": "auto"}
 
 DARK = Theme(
     name="labtui-dark",

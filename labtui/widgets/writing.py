@@ -1,14 +1,20 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, ClassVar
 
 from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.widgets import TextArea
+from textual.widgets.text_area import Edit, EditResult
+
+from labtui.terminal_text import visible
 
 
 class Writing(TextArea):
     """A text that a person writes. Esc leaves it; every change is announced, so that a draft of it can be kept.
+
+    Control characters, pasted or kept by another program, become symbols: Textual would send them to the terminal.
 
     draft_key names the text in the store. None: nothing is kept.
     """
@@ -37,6 +43,7 @@ class Writing(TextArea):
             return self.writing
 
     def __init__(self, text: str = "", *, draft_key: str | None = None, **options: Any) -> None:
+        text = visible(text)
         super().__init__(text, soft_wrap=True, tab_behavior="focus", show_line_numbers=False, **options)
         # A blinking cursor repaints over SSH for nothing.
         self.cursor_blink = False
@@ -45,9 +52,12 @@ class Writing(TextArea):
 
     def put(self, text: str) -> None:
         """Replace the text without announcing it as the person's edit."""
-        self._kept_text = text
-        self.load_text(text)
+        self._kept_text = visible(text)
+        self.load_text(self._kept_text)
         self.move_cursor(self.document.end)
+
+    def edit(self, edit: Edit) -> EditResult:
+        return super().edit(replace(edit, text=visible(edit.text)))
 
     def on_text_area_changed(self, event: TextArea.Changed) -> None:
         event.stop()

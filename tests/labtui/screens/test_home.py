@@ -135,3 +135,9 @@ async def test_q_leaves(make_app) -> None:
         await pilot.press("q")
         await pilot.pause()
     assert app.return_code == 0
+
+
+async def test_what_the_store_has_to_say_is_shown(running, monkeypatch) -> None:
+    monkeypatch.setattr("store.opening.choose_journal", lambda db, file_system: "The store lies on NFS.")
+    async with running() as lab:
+        assert "! The store lies on NFS." in lab.text

@@ -87,3 +87,12 @@ async def test_leaving_at_once_does_not_lose_what_was_typed(running, in_store) -
         assert waiting.result()
         await lab.settle()
     assert in_store(lambda store: store.progress.draft(f"verdict/{LESSON}")) == "ok"
+
+
+async def test_control_bytes_in_a_verdict_do_not_reach_the_terminal(running, in_store) -> None:
+    in_store(lambda store: store.verdicts.save(LESSON, "no \x1b]0;owned\x07 \x9b31m way", ()))
+    async with running(keys=("v",)) as lab:
+        assert "owned" in lab.text
+        assert not {"\x1b", "\x07", "\x9b"} & set(lab.text)
+        await lab.press("y")
+        assert not {"\x1b", "\x07", "\x9b"} & set(lab.text)
