@@ -37,9 +37,14 @@ def request_body(
     messages: Sequence[Mapping[str, Any]],
     max_tokens: int,
     stream_options: Mapping[str, Any] | None = _USAGE_OPTIONS[0],
+    extra: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """The JSON of a request. It has no temperature, seed or min_p: vLLM refuses them for diffusion models."""
-    body: dict[str, Any] = {"model": model, "messages": list(messages), "max_tokens": max_tokens, "stream": True}
+    """The JSON of a request. It has no temperature, seed or min_p: vLLM refuses them for diffusion models.
+
+    extra: further keys, such as chat_template_kwargs or vllm_xargs; they never replace the ones set here.
+    """
+    asked = {"model": model, "messages": list(messages), "max_tokens": max_tokens, "stream": True}
+    body: dict[str, Any] = {**(extra or {}), **asked}
     if stream_options is not None:
         body["stream_options"] = dict(stream_options)
     return body
@@ -53,20 +58,20 @@ def stream_chat(
     on_chunk: OnChunk | None = None,
     cancel: threading.Event | None = None,
     timeout_s: float = DEFAULT_TIMEOUT_S,
+    extra: Mapping[str, Any] | None = None,
 ) -> StreamOutcome:
     """Ask, and return what was received however it ended: complete, cancelled, or broken with the reason.
 
     on_chunk is called in the calling thread for each chunk, with its text. cancel ends the request within a few
-    hundredths of a second, also while no bytes arrive. timeout_s is for the whole request.
+    hundredths of a second, also while no bytes arrive. timeout_s is for the whole request. extra: as in request_body.
 
     Raises ExerciseError where no stream began: no server (exit 3), a refused request or key (exit 1 or 2).
     """
     for options in _USAGE_OPTIONS:
         last_resort = options is None
+        body = request_body(endpoint.model, messages, max_tokens, options, extra)
         try:
-            outcome = _stream_once(
-                endpoint, request_body(endpoint.model, messages, max_tokens, options), on_chunk, cancel, timeout_s
-            )
+            outcome = _stream_once(endpoint, body, on_chunk, cancel, timeout_s)
         except _Refused as refusal:
             if last_resort or not _is_about_usage(refusal.message):
                 raise refusal.as_error(endpoint) from None

@@ -83,45 +83,66 @@ def counter_window(
     """
     if not (before.diffusion and after.diffusion):
         return NotMeasurable("this server's metrics page has no diffusion counters")
+    if own_completion_tokens is None:
+        edge = _busy_edge(before, after)
+        unsaid = "the server did not say how many tokens are ours, so other traffic cannot be ruled out"
+        return NotMeasurable(f"other traffic: {edge}" if edge else unsaid)
+    others = other_traffic(before, after, own_completion_tokens)
+    if isinstance(others, NotMeasurable):
+        return others
+    if others is not None:
+        return NotMeasurable(f"other traffic: {others}")
+    counted = gained(before, after)
+    if counted["committed_tokens"] == 0:
+        return NotMeasurable("the counters show no committed canvas")
+    return CounterWindow(**{field.name: counted[field.name] for field in fields(CounterWindow)})
+
+
+def other_traffic(before: Counters, after: Counters, own_completion_tokens: int) -> str | NotMeasurable | None:
+    """What other requests did within the window, None where there were none.
+
+    Not measurable where the page does not count tokens, the server was restarted, or the counters lag behind.
+    """
     if before.generation_tokens is None or after.generation_tokens is None:
         return NotMeasurable("this server's metrics page does not count generated tokens")
-    for edge, reading in (("began", before), ("ended", after)):
-        if reading.busy:
-            return NotMeasurable(f"other traffic: {_requests(reading)} when the window {edge}")
-    gained = _gained(before, after)
-    if min(gained.values()) < 0:
+    edge = _busy_edge(before, after)
+    if edge is not None:
+        return edge
+    counted = gained(before, after)
+    if min(counted.values()) < 0:
         return NotMeasurable("the counters ran backwards: the server was restarted within the window")
-    if own_completion_tokens is None:
-        return NotMeasurable("the server did not say how many tokens are ours, so other traffic cannot be ruled out")
-    counted = gained["generation_tokens"]
-    if counted != own_completion_tokens:
-        return NotMeasurable(
-            f"other traffic: the server delivered {counted:.0f} tokens in the window, "
-            f"{own_completion_tokens} of them for this run"
-            if counted > own_completion_tokens
-            else f"the counters show {counted:.0f} tokens where this run received {own_completion_tokens}"
-        )
-    if gained["committed_tokens"] == 0:
-        return NotMeasurable("the counters show no committed canvas")
-    return CounterWindow(**{field.name: gained[field.name] for field in fields(CounterWindow)})
+    tokens = counted["generation_tokens"]
+    if tokens > own_completion_tokens:
+        return f"the server delivered {tokens:.0f} tokens in the window, {own_completion_tokens} of them for this run"
+    if tokens < own_completion_tokens:
+        return NotMeasurable(f"the counters show {tokens:.0f} tokens where this run received {own_completion_tokens}")
+    return None
 
 
 def prefix_cache_hits(before: Counters, after: Counters) -> tuple[float, float] | None:
     """Prompt tokens looked up in the prefix cache within the window, and those found there; None where not counted."""
-    gained = _gained(before, after)
-    if "prefix_cache_queries" not in gained or "prefix_cache_hits" not in gained:
+    counted = gained(before, after)
+    if "prefix_cache_queries" not in counted or "prefix_cache_hits" not in counted:
         return None
-    return gained["prefix_cache_queries"], gained["prefix_cache_hits"]
+    return counted["prefix_cache_queries"], counted["prefix_cache_hits"]
 
 
-def _gained(before: Counters, after: Counters) -> dict[str, float]:
+def gained(before: Counters, after: Counters) -> dict[str, float]:
+    """What each counter gained, by its name in Counters; those that the page does not have are left out."""
     old, new = before.to_json(), after.to_json()
-    gained = {}
+    gains = {}
     for name in set(old) - {"running", "waiting"}:
         was, now = old[name], new[name]
         if was is not None and now is not None:
-            gained[name] = now - was
-    return gained
+            gains[name] = now - was
+    return gains
+
+
+def _busy_edge(before: Counters, after: Counters) -> str | None:
+    for edge, reading in (("began", before), ("ended", after)):
+        if reading.busy:
+            return f"{_requests(reading)} when the window {edge}"
+    return None
 
 
 def _requests(reading: Counters) -> str:

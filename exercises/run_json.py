@@ -7,6 +7,7 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from exercises.errors import ExerciseError
+from exercises.memory_floor import floor_to_json
 from exercises.records import Check, Chunk, CounterWindow, Fact, NotMeasurable, Run, Timeline
 from exercises.speed import DEFINITIONS, speed_from_json, speed_of, speed_to_json
 
@@ -17,6 +18,7 @@ def run_to_json(run: Run) -> dict[str, Any]:
     """The run in the shape of the command line's JSON; a value that is not measurable is null, with its reason.
 
     chunks: [seconds since the request was sent, tokens or null]. chunk_characters: the length of each chunk's text.
+    doubt: why the speed is hard to believe, null where nothing speaks against it (exercises/memory_floor.py).
     """
     counters = run.timeline.counters
     not_measurable = isinstance(counters, NotMeasurable)
@@ -42,9 +44,16 @@ def run_to_json(run: Run) -> dict[str, Any]:
         "completion_tokens": run.timeline.completion_tokens,
         "counters": None if not_measurable else asdict(counters),
         "counters_reason": counters.reason if isinstance(counters, NotMeasurable) else None,
+        **floor_to_json(run),
         "evidence": dict(run.evidence),
         "definitions": dict(DEFINITIONS),
     }
+
+
+def without_raw(document: Mapping[str, Any]) -> dict[str, Any]:
+    """The same run without its raw stream: for lists of runs, where it would bury everything else."""
+    evidence = {key: value for key, value in document["evidence"].items() if key != "raw"}
+    return {**document, "evidence": evidence}
 
 
 def run_from_json(data: Mapping[str, Any]) -> Run:

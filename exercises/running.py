@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import hashlib
 import secrets
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from exercises.client import request_body, stream_chat
+from exercises.client import stream_chat
 from exercises.endpoint import Endpoint
 from exercises.errors import ExerciseError
-from exercises.metrics import Counters, counter_window, prefix_cache_hits
+from exercises.evidence import run_evidence, without_key
+from exercises.metrics import Counters, counter_window
 from exercises.records import Check, Chunk, CounterWindow, Fact, NotMeasurable, Run
 from exercises.run_ids import new_id
 from exercises.server_pages import ServerPages
@@ -82,11 +82,15 @@ def run_task(
     run_code: bool = True,
     number: int = 1,
     of: int = 1,
+    streams: int = 1,
+    extra: Mapping[str, Any] | None = None,
 ) -> Run:
     """One measured request with its checked answer. Blocks: call it in a worker thread; events come in that thread.
 
     A run that was cancelled, that broke off or whose answer is empty comes back too, invalid with its reason.
-    run_code: False where the person does not want the code in an answer to be run (Task.runs_code).
+    run_code: False where the person does not want the code in an answer to be run (Task.runs_code). streams: own
+    requests at once; with more than one the server's counters belong to all of them and say nothing about this run.
+    extra: further keys of the request, as in exercises.client.request_body.
 
     Raises ExerciseError where nothing was answered: no server (exit 3), refused request (exit 1 or 2).
     """
@@ -97,14 +101,19 @@ def run_task(
     tell(RunStarted(run_id, task, prepared, number, of, warmup))
     with ServerPages(endpoint) as pages:
         version = endpoint.vllm_version or pages.version()
-        before = pages.idle_counters(cancel, lambda reading: tell(ServerBusy(run_id, reading.busy)))
+        before = _before(pages, streams, cancel, lambda reading: tell(ServerBusy(run_id, reading.busy)))
         started_at = datetime.now(UTC).isoformat(timespec="milliseconds")
         outcome = stream_chat(
-            endpoint, prepared.messages, task.max_tokens, on_chunk=_chunk_teller(run_id, tell), cancel=cancel
+            endpoint,
+            prepared.messages,
+            task.max_tokens,
+            on_chunk=_chunk_teller(run_id, tell),
+            cancel=cancel,
+            extra=extra,
         )
         after, window = _read_window(pages, before, outcome, cancel)
     timeline = replace(outcome.timeline, counters=window)
-    reason = _without(endpoint.api_key, why_invalid(outcome.text, outcome.reasoning, outcome.ended, outcome.error))
+    reason = without_key(endpoint.api_key, why_invalid(outcome.text, outcome.reasoning, outcome.ended, outcome.error))
     run = Run(
         id=run_id,
         task=task.id,
@@ -121,7 +130,9 @@ def run_task(
         reasoning=outcome.reasoning,
         warmup=warmup,
         trial=trial,
-        evidence=_evidence(task, endpoint, prepared, outcome, version, before, after),
+        evidence=run_evidence(
+            task, endpoint, prepared, outcome, version, before, after, streams=streams, extra=extra or {}
+        ),
     )
     tell(RunFinished(run, number, of))
     return run
@@ -137,6 +148,7 @@ def run_trial(
     on_event: OnEvent | None = None,
     cancel: threading.Event | None = None,
     run_code: bool = True,
+    extra: Mapping[str, Any] | None = None,
 ) -> Trial:
     """Warm-ups, then measured runs of one task; the summary is over the measured and valid ones.
 
@@ -171,6 +183,7 @@ def run_trial(
                 run_code=run_code,
                 number=number,
                 of=of,
+                extra=extra,
             )
         except ExerciseError as fault:
             if not finished:
@@ -193,6 +206,14 @@ def _chunk_teller(run_id: str, tell: OnEvent) -> Callable[[Chunk, str], None]:
         tell(ChunkArrived(run_id, canvas, chunk, text, tokens if known else None))
 
     return on_chunk
+
+
+def _before(
+    pages: ServerPages, streams: int, cancel: threading.Event, on_busy: Callable[[Counters], None]
+) -> Counters | NotMeasurable:
+    if streams > 1:
+        return NotMeasurable(f"{streams} requests ran at once: the counters belong to all of them")
+    return pages.idle_counters(cancel, on_busy)
 
 
 def _read_window(
@@ -219,64 +240,3 @@ def _check(prepared: PreparedTask, outcome: StreamOutcome) -> Check:
     except Exception as fault:
         # Checkers promise not to raise; a finished run is not lost if one breaks that promise.
         return Check(False, (Fact("was checked", False, f"the checker failed: {fault!r}"),))
-
-
-def _evidence(
-    task: Task,
-    endpoint: Endpoint,
-    prepared: PreparedTask,
-    outcome: StreamOutcome,
-    version: str | None,
-    before: Counters | NotMeasurable,
-    after: Counters | NotMeasurable,
-) -> dict[str, Any]:
-    request = request_body(endpoint.model, (), task.max_tokens)
-    del request["messages"]
-    evidence: dict[str, Any] = {
-        **endpoint.evidence,
-        "model": endpoint.model,
-        "prompt": prepared.prompt_text,
-        "images": [{"sha256": hashlib.sha256(png).hexdigest(), "bytes": len(png)} for png in prepared.images],
-        "seed": prepared.seed,
-        "prepared": dict(prepared.facts),
-        "max_tokens": task.max_tokens,
-        "request": request,
-        "server": {"url": endpoint.public_root, "vllm_version": version, **outcome.server},
-        "finish_reason": outcome.finish_reason,
-        "ended": outcome.ended,
-        "error": outcome.error,
-        "counters": {"before": _reading(before), "after": _reading(after)},
-        "prefix_cache": _prefix_cache(before, after),
-    }
-    cleaned: dict[str, Any] = _without(endpoint.api_key, evidence)
-    return cleaned
-
-
-def _reading(reading: Counters | NotMeasurable) -> dict[str, Any]:
-    return {"reason": reading.reason} if isinstance(reading, NotMeasurable) else dict(reading.to_json())
-
-
-def _prefix_cache(before: Counters | NotMeasurable, after: Counters | NotMeasurable) -> dict[str, Any]:
-    """state: "warm" where a part of the prompt was found in the prefix cache, "cold" where nothing was."""
-    found = (
-        None
-        if isinstance(before, NotMeasurable) or isinstance(after, NotMeasurable)
-        else prefix_cache_hits(before, after)
-    )
-    if found is None:
-        return {"state": "unknown", "queried_tokens": None, "hit_tokens": None}
-    queried, hit = found
-    return {"state": "warm" if hit > 0 else "cold", "queried_tokens": queried, "hit_tokens": hit}
-
-
-def _without(secret: str | None, value: Any) -> Any:
-    """The value with the secret taken out of every text in it: a server may repeat a key in its error message."""
-    if not secret:
-        return value
-    if isinstance(value, str):
-        return value.replace(secret, "[api key]")
-    if isinstance(value, dict):
-        return {key: _without(secret, item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_without(secret, item) for item in value]
-    return value

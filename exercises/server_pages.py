@@ -82,7 +82,7 @@ class ServerPages:
         deadline = time.monotonic() + LONGEST_WAIT_FOR_COUNTERS_S
         while True:
             reading = self.counters()
-            if isinstance(reading, NotMeasurable) or not reading.diffusion or time.monotonic() > deadline:
+            if isinstance(reading, NotMeasurable) or reading.generation_tokens is None or time.monotonic() > deadline:
                 return reading
             gained = (reading.generation_tokens or 0) - (before.generation_tokens or 0)
             if not reading.busy and gained >= own_tokens:

@@ -13,6 +13,9 @@ from exercises.records import Chunk, Timeline
 
 Ended = Literal["complete", "cancelled", "broken"]
 
+LARGEST_RAW = 128 * 1024
+"""Characters of a stream that are kept as they arrived: some hundred canvases, or the beginning of a token stream."""
+
 
 @dataclass(frozen=True, slots=True)
 class StreamOutcome:
@@ -20,6 +23,7 @@ class StreamOutcome:
 
     error: the server's or the network's words where it ended "broken". server: what the server said about itself and
     about this request (request id, model, fingerprint, how usage was told, events that could not be read).
+    raw: the data of each event with its arrival, as far as LARGEST_RAW goes; raw_cut: there was more.
     """
 
     timeline: Timeline
@@ -29,6 +33,8 @@ class StreamOutcome:
     ended: Ended
     error: str | None = None
     server: Mapping[str, Any] = field(default_factory=dict)
+    raw: tuple[tuple[float, str], ...] = ()
+    raw_cut: bool = False
 
 
 class StreamReader:
@@ -53,6 +59,9 @@ class StreamReader:
         self._error: str | None = None
         self._server: dict[str, Any] = {}
         self._unreadable = 0
+        self._raw: list[tuple[float, str]] = []
+        self._raw_left = LARGEST_RAW
+        self._raw_cut = False
 
     @property
     def finished(self) -> bool:
@@ -81,6 +90,7 @@ class StreamReader:
                 exit_code=2,
             )
         self._last_at_s = at_s
+        self._keep_raw(payload, at_s)
         if payload.strip() == "[DONE]":
             self._done = True
             return None
@@ -117,7 +127,16 @@ class StreamReader:
             ended=ended,
             error=error,
             server=server,
+            raw=tuple(self._raw),
+            raw_cut=self._raw_cut,
         )
+
+    def _keep_raw(self, payload: str, at_s: float) -> None:
+        self._raw_left -= len(payload)
+        if self._raw_left < 0:
+            self._raw_cut = True
+        if not self._raw_cut:
+            self._raw.append((at_s, payload))
 
     def _note_server(self, event: Mapping[str, Any]) -> None:
         for key, name in (("id", "request_id"), ("model", "model"), ("system_fingerprint", "fingerprint")):

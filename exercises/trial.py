@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from exercises.bootstrap import LEVEL, METHOD, Interval, median_interval
 from exercises.errors import ExerciseError
 from exercises.records import NotMeasurable, Run
 from exercises.speed import DEFINITIONS
@@ -25,12 +26,16 @@ SUMMARISED = (
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """n: values that could be measured. median, lowest and highest of them."""
+    """n: values that could be measured. median, lowest and highest of them.
+
+    interval: where the median may lie (exercises/bootstrap.py), None from one value.
+    """
 
     n: int
     median: float
     lowest: float
     highest: float
+    interval: Interval | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +90,7 @@ def summary_to_json(summary: Summary) -> dict[str, Any]:
         "passed": summary.passed,
         "values": values,
         "definitions": {key: DEFINITIONS[key] for key in SUMMARISED},
+        "interval": {"level": LEVEL, "method": METHOD},
     }
 
 
@@ -93,4 +99,11 @@ def _spread(values: Sequence[float | NotMeasurable]) -> Spread | NotMeasurable:
     if not numbers:
         reasons = sorted({value.reason for value in values if isinstance(value, NotMeasurable)})
         return NotMeasurable("; ".join(reasons) or "no valid run")
-    return Spread(len(numbers), statistics.median(numbers), min(numbers), max(numbers))
+    interval = median_interval(numbers)
+    return Spread(
+        len(numbers),
+        statistics.median(numbers),
+        min(numbers),
+        max(numbers),
+        interval if isinstance(interval, Interval) else None,
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from exercises.run_json import run_to_json
+from exercises.run_json import run_to_json, without_raw
 from exercises.speed import DEFINITIONS
 from labtui.artifacts.document import Artifact
 from labtui.terminal_text import json_text
@@ -127,8 +127,8 @@ def json_document(artifact: Artifact) -> dict[str, Any]:
 
 
 def _run(run: dict[str, Any]) -> dict[str, Any]:
-    """The definitions stand once for all runs."""
-    return {key: value for key, value in run.items() if key != "definitions"}
+    """The definitions stand once for all runs; the raw stream is in the bundle of a run."""
+    return {key: value for key, value in without_raw(run).items() if key != "definitions"}
 
 
 def _time(moment: datetime | None) -> str | None:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import shlex
 import textwrap
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from typing import Any
 
+from exercises.bootstrap import LEVEL
+from exercises.memory_floor import doubt_of
 from exercises.records import NotMeasurable, Run
 from exercises.speed import DEFINITIONS, LABELS, SpeedLine, format_rate, format_seconds, speed_lines
 from exercises.trial import Spread, Trial
@@ -71,12 +74,23 @@ def evidence_lines(run: Run) -> Iterator[str]:
         "revision": evidence.get("revision"),
         "command": shlex.join(command) if isinstance(command, list) else None,
         "hardware": ", ".join(evidence.get("hardware") or ()),
-        "prefix cache": (evidence.get("prefix_cache") or {}).get("state"),
+        "prefix cache": _state(evidence, "prefix_cache"),
+        "traffic": _state(evidence, "traffic"),
+        "thinking": _state(evidence, "thinking"),
+        "step cap": (evidence.get("step_cap") or {}).get("steps"),
+        "at once": streams if (streams := evidence.get("streams", 1)) != 1 else None,
         "finish": evidence.get("finish_reason"),
     }
     for name, value in known.items():
         if value not in (None, ""):
             yield f"  {name:<14}{visible_line(str(value))}"
+
+
+def _state(evidence: Mapping[str, Any], name: str) -> str | None:
+    """ "warm", or "unknown (the run did not come to its end)"."""
+    known = evidence.get(name) or {}
+    why = known.get("reason")
+    return f"{known.get('state')} ({why})" if why else known.get("state")
 
 
 def run_lines(run: Run) -> Iterator[str]:
@@ -85,6 +99,8 @@ def run_lines(run: Run) -> Iterator[str]:
         yield f"  {PRACTICE_LABEL}"
     if not run.valid:
         yield f"  NOT VALID: {visible_line(run.invalid_reason or 'no reason was recorded')}"
+    if doubt := doubt_of(run):
+        yield f"  DOUBTFUL: {visible_line(doubt)}"
     yield from number_lines(run)
     yield from check_lines(run)
     yield from evidence_lines(run)
@@ -119,7 +135,13 @@ def spread_text(key: str, spread: Spread | NotMeasurable) -> str:
     if isinstance(spread, NotMeasurable):
         return f"not measurable: {spread.reason}"
     median, lowest, highest = (_with_unit(key, value) for value in (spread.median, spread.lowest, spread.highest))
-    return f"{median}, median of {spread.n} ({lowest} to {highest})" if spread.n > 1 else f"{median}, one value"
+    if spread.n < 2:
+        return f"{median}, one value"
+    text = f"{median}, median of {spread.n} ({lowest} to {highest})"
+    if spread.interval is None:
+        return text
+    low, high = (_with_unit(key, value) for value in (spread.interval.low, spread.interval.high))
+    return f"{text}; {LEVEL:.0%} interval {low} to {high}"
 
 
 def _with_unit(key: str, value: float) -> str:

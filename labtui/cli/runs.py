@@ -24,9 +24,9 @@ def runs_command(session: Session, task: str | None, limit: int, as_json: bool) 
     """The runs that were kept, newest first."""
     found = session.store.runs.list(task=task, limit=limit)
     if as_json:
-        from exercises.run_json import run_to_json
+        from exercises.run_json import run_to_json, without_raw
 
-        session.emit([run_to_json(run) for run in found])
+        session.emit([without_raw(run_to_json(run)) for run in found])
         return
     if not found:
         session.say("No runs yet. The first: labtui serve start --wait, then labtui run coding.")

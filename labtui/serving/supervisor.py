@@ -26,6 +26,7 @@ from labtui.serving.log_tail import last_lines
 from labtui.serving.machine import Machine, read_machine
 from labtui.serving.plan import Plan
 from labtui.serving.preflight import blocking, preflight
+from labtui.serving.run_conditions import run_conditions
 from labtui.serving.state import Ending, ServerState, StateFile, new_launch_id
 from labtui.serving.status import Status
 from labtui.serving.stopping import GRACE_S, OnProgress, StopReport, stop_processes
@@ -225,6 +226,7 @@ class Supervisor:
             "vllm_version": status.vllm_version,
             "max_model_len": status.max_model_len,
             "server_started_at": state.started_at if state.kind == "launched" else None,
+            **run_conditions(state.checkpoint, state.command, state.revision, status.facts),
         }
         return Endpoint(
             base_url=state.url,

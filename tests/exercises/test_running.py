@@ -11,6 +11,7 @@ import time
 import pytest
 
 from exercises import running, server_pages
+from exercises.bootstrap import Interval
 from exercises.endpoint import Endpoint
 from exercises.errors import ExerciseError
 from exercises.records import Check, NotMeasurable
@@ -60,6 +61,13 @@ def test_a_run_has_its_numbers_its_check_and_its_evidence():
     assert evidence["server"]["vllm_version"] == "0.32.0"
     assert evidence["counters"]["after"]["generation_tokens"] == 456
     assert evidence["prefix_cache"]["state"] == "cold"
+    assert evidence["traffic"] == {"state": "alone", "reason": None}
+    assert evidence["thinking"] == {"state": "off", "source": "the chat template's default"}
+    assert evidence["streams"] == 1
+    assert [float(line[1 : line.index("]")]) for line in evidence["raw"]["lines"]] == sorted(
+        float(line[1 : line.index("]")]) for line in evidence["raw"]["lines"]
+    )
+    assert evidence["raw"]["lines"][-1].endswith("data: [DONE]") and not evidence["raw"]["cut"]
     assert re.fullmatch(r"20\d\d-.*T.*\+00:00", done.started_at)
 
 
@@ -218,7 +226,9 @@ class TestTrial:
         assert [done.evidence["seed"] for done in trial.runs] == [13, 10, 11, 12]
         assert (trial.asked, trial.cancelled, trial.error) == (3, False, None)
         rates = sorted(done.speed.end_to_end_tps for done in trial.runs[1:])
-        assert trial.summary.values["end_to_end_tps"] == Spread(3, rates[1], rates[0], rates[2])
+        assert trial.summary.values["end_to_end_tps"] == Spread(
+            3, rates[1], rates[0], rates[2], Interval(rates[0], rates[2])
+        )
         assert (trial.summary.counted, trial.summary.invalid, trial.summary.passed) == (3, 0, 3)
 
     def test_events_say_which_run_of_how_many(self):
