@@ -184,7 +184,9 @@ def _from_json(text: str, path: Path) -> tuple[Run, ...]:
     runs: list[Run] = []
     for place, found, siblings in _runs_in(document, ""):
         if "chunk_characters" in found:
-            runs.append(recompute(run_from_json(found)))
+            run = recompute(run_from_json(found))
+            _check_raw(run, path)
+            runs.append(run)
         else:
             runs.append(_from_timeline(found, path, place, siblings))
     if not runs:
@@ -205,6 +207,30 @@ def _runs_in(value: Any, place: str, siblings: int = 1, depth: int = 0) -> Itera
     elif isinstance(value, list):
         for number, item in enumerate(value, 1):
             yield from _runs_in(item, f"{place}/{number}" if place else str(number), len(value), depth + 1)
+
+
+def _check_raw(run: Run, path: Path) -> None:
+    """Raises ExerciseError (exit 1) where a run's chunks are not what its own raw stream gives."""
+    raw = run.evidence.get("raw")
+    if not isinstance(raw, dict) or not isinstance(raw.get("lines"), list) or raw.get("cut"):
+        return
+    reader = StreamReader()
+    for number, line in enumerate(raw["lines"], 1):
+        at_s, rest = _timed(str(line), path, number)
+        reader.feed(rest.removeprefix("data:").strip(), at_s)
+    again = reader.outcome().timeline
+    kept = run.timeline
+    if [(chunk.at_s, chunk.tokens) for chunk in again.chunks] != [(chunk.at_s, chunk.tokens) for chunk in kept.chunks]:
+        what = "its chunks are"
+    elif (again.prompt_tokens, again.completion_tokens) != (kept.prompt_tokens, kept.completion_tokens):
+        what = "its token counts are"
+    else:
+        return
+    raise ExerciseError(
+        "This bundle contradicts itself",
+        f"{path}: run {run.id}: {what} not those of the raw stream in it",
+        "Somebody changed one of the two: take the bundle from the store again (labtui show RUN --bundle FILE).",
+    )
 
 
 def _from_timeline(found: Mapping[str, Any], path: Path, place: str, siblings: int) -> Run:

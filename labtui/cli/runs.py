@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -49,9 +50,15 @@ def _row(run: Run) -> tuple[str, ...]:
 @click.command(cls=LabCommand)
 @click.argument("run_id", metavar="RUN")
 @click.option("--recompute", is_flag=True, help="Compute every number again from the stored chunk timeline.")
+@click.option(
+    "--bundle",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Write the run with its raw stream to FILE; labtui measure FILE reads it back.",
+)
 @json_option
 @pass_session
-def show(session: Session, run_id: str, recompute: bool, as_json: bool) -> int:
+def show(session: Session, run_id: str, recompute: bool, bundle: Path | None, as_json: bool) -> int:
     """One run with every number and its definition. RUN is an id or the beginning of one.
 
     With --recompute: exit 1 if a number comes out different from the stored one.
@@ -59,6 +66,10 @@ def show(session: Session, run_id: str, recompute: bool, as_json: bool) -> int:
     from exercises.run_json import run_to_json
 
     run = session.store.runs.get(run_id)
+    if bundle is not None:
+        from labtui.artifacts.bundle import write_bundle
+
+        session.say(f"The evidence bundle of run {run.id}: {write_bundle(run, bundle)}")
     if not recompute:
         from labtui.claims import claims_beside_run, claims_to_json
         from labtui.cli.claims_text import claim_lines, known_claims
