@@ -41,14 +41,25 @@ def _lines(lesson: Lesson) -> Iterator[str]:
     yield from _anchors(lesson)
     yield from _corrections(lesson)
     yield "Your task:"
-    yield from (f"{number}. {_item(task)}" for number, task in enumerate(prompt.tasks or FALLBACK.tasks, 1))
+    announced = _announcing(prompt)
+    for number, task in enumerate(prompt.tasks or FALLBACK.tasks, 1):
+        yield f"{number}. {_item(task)}"
+        if number == announced:
+            yield from (f"   - {_item(part)}" for part in prompt.includes)
     yield ""
-    if prompt.includes:
+    if prompt.includes and announced is None:
         yield "The artifact contains:"
         yield from (f"- {_item(part)}" for part in prompt.includes)
         yield ""
     yield "Quality bar:"
     yield from (f"- {_item(rule)}" for rule in prompt.quality_bar or FALLBACK.quality_bar)
+
+
+def _announcing(prompt: GroundedPrompt) -> int | None:
+    """The number of the task that ends with a colon: what the answer includes then stands below it."""
+    if not prompt.includes:
+        return None
+    return next((number for number, task in enumerate(prompt.tasks, 1) if task.rstrip().endswith((":", "："))), None)
 
 
 def _source(lesson: Lesson) -> Iterator[str]:

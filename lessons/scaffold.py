@@ -22,7 +22,7 @@ def write_scaffold(folder: Path) -> Path:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with file.open("x", encoding="utf-8") as stream:
-            stream.write(scaffold(_id_from(folder.absolute().name)))
+            stream.write(scaffold(id_from_folder(folder)))
     except FileExistsError:
         taken = file if folder.is_dir() else folder
         raise LessonError("Nothing was written", f"{taken} is there already", "Choose another folder.") from None
@@ -38,8 +38,8 @@ def scaffold(lesson_id: str) -> str:
     return SCAFFOLD.replace("LESSON-ID", lesson_id).replace("FORMAT-VERSION", str(FORMAT_VERSION))
 
 
-def _id_from(name: str) -> str:
-    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
+def id_from_folder(folder: Path) -> str:
+    plain = unicodedata.normalize("NFKD", folder.absolute().name).encode("ascii", "ignore").decode().lower()
     return re.sub(r"[^a-z0-9]+", "-", plain)[:ID_LENGTH].strip("-") or "my-lesson"
 
 

@@ -65,7 +65,7 @@ TABLES = (
         "video",
         (
             TITLE,
-            Key("url", "url", required=True),
+            Key("url", "url"),
             Key("channel", "line"),
             Key("duration", "time"),
             Key("transcript_words", "count"),

@@ -1,14 +1,20 @@
-"""lessons, lesson check, lesson new."""
+"""lessons, lesson check, lesson new, lesson import."""
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from labtui.cli.lazy_group import LabCommand, LabGroup
 from labtui.cli.session import Session, json_option, pass_session
 from labtui.errors import DONE, FAILED
+
+if TYPE_CHECKING:
+    from lessons.importing.importer import Imported
+    from lessons.model import Lesson
 
 
 @click.command("lessons", cls=LabCommand)
@@ -46,7 +52,7 @@ def lessons_command(session: Session, as_json: bool) -> None:
 
 @click.group(cls=LabGroup)
 def lesson() -> None:
-    """Write lessons of your own: a scaffold, and a check that names file, line and the nearest key."""
+    """Lessons of your own: a scaffold, an import, and a check that names file, line and the nearest key."""
 
 
 @lesson.command()
@@ -56,10 +62,20 @@ def lesson() -> None:
 def check(session: Session, paths: tuple[Path, ...], as_json: bool) -> int:
     """Every fault of each lesson as file:line: message. Exit 1 if there is one."""
     from lessons.checking import check_lesson
+    from lessons.open_parts import open_parts_of_file
 
     faults = [fault for path in paths for fault in check_lesson(path)]
+    notes = [note for path in paths for note in open_parts_of_file(path)]
     if as_json:
-        session.emit({"faults": [{"path": str(one.path), "line": one.line, "message": one.message} for one in faults]})
+        faults_and_notes = {"faults": faults, "notes": notes}
+        session.emit(
+            {
+                name: [{"path": str(one.path), "line": one.line, "message": one.message} for one in found]
+                for name, found in faults_and_notes.items()
+            }
+        )
+    for note in [] if as_json else notes:
+        session.say(f"note: {note}")
     for fault in [] if as_json else faults:
         click.echo(str(fault))
     if not faults:
@@ -77,3 +93,98 @@ def new(session: Session, directory: Path) -> None:
     written = write_scaffold(directory)
     click.echo(str(written))
     session.say(f"Write it, then: labtui lesson check {directory}")
+
+
+@lesson.command("import")
+@click.argument("page", metavar="PAGE", type=click.Path(path_type=Path, allow_dash=True))
+@click.option(
+    "--to",
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    help="The lesson's folder, whose name becomes its id. Without it: a new folder among your lessons.",
+)
+@click.option(
+    "--captions", metavar="FILE", type=click.Path(path_type=Path), help="WebVTT or SRT, to check the quotations by."
+)
+@click.option("--lang", metavar="TAG", help="The page's language, such as de or pt-BR.")
+@json_option
+@pass_session
+def import_lesson(
+    session: Session, page: Path, to: Path | None, captions: Path | None, lang: str | None, as_json: bool
+) -> None:
+    """A lesson from the text of a learning page. PAGE: a text file, or - for what you paste, up to Ctrl-D.
+
+    Lines that have no place in a lesson are named with their number. What the page does not give, such as the answers
+    to its recall questions, is left open and listed. Nothing that exists is overwritten.
+    """
+    from lessons.importing.importer import import_page, to_json
+    from lessons.importing.page_text import SIZE_LIMIT_BYTES, read_bytes
+
+    content = sys.stdin.buffer.read(SIZE_LIMIT_BYTES + 1) if str(page) == "-" else read_bytes(page)
+    imported = import_page(content, "stdin" if str(page) == "-" else str(page), to, captions, lang)
+    if as_json:
+        session.emit(to_json(imported))
+    else:
+        _show_import(imported)
+    _say_where_it_is(session, imported)
+
+
+def _show_import(imported: Imported) -> None:
+    from labtui.terminal_text import visible_line
+    from lessons.times import clock
+
+    found = imported.found
+    click.echo(f"{visible_line(str(imported.path))}: {visible_line(imported.title)}")
+    names = {
+        "anchor": "anchors",
+        "misconception": "misconceptions",
+        "gate": "gates",
+        "recall": "recall questions",
+        "practice": "practice pieces",
+        "card": "cards",
+        "deep_point": "deep points",
+        "example": "examples",
+        "pitfall": "pitfalls",
+    }
+    click.echo("  " + ", ".join(f"{found[table]} {name}" for table, name in names.items()))
+    if not imported.unplaced:
+        click.echo("  Every line of the page has its place.")
+    for unplaced in imported.unplaced:
+        click.echo(f"  Not placed, line {unplaced.line}: {visible_line(unplaced.text)}")
+        click.echo(f"    {unplaced.reason}")
+    for part in imported.open:
+        click.echo(f"  Open, line {part.line}: {part.step}: {part.text}")
+    if imported.captions is not None:
+        click.echo(f"  Checked against {len(imported.captions.words)} words in {imported.captions.cues} captions.")
+    for one in imported.standings:
+        words = "" if one.share in (0.0, 1.0) else f" ({one.share:.0%} of its words)"
+        if one.stands:
+            click.echo(f"  {clock(one.at_s)} {one.anchor}: stands there{words}")
+        elif one.found_s is None or one.distance_s is None:
+            click.echo(f"  {clock(one.at_s)} {one.anchor}: stands nowhere in the captions")
+        else:
+            side = "later" if one.distance_s > 0 else "earlier"
+            click.echo(
+                f"  {clock(one.at_s)} {one.anchor}: stands at {clock(one.found_s)}, "
+                f"{abs(one.distance_s):g} s {side}{words}"
+            )
+
+
+def _say_where_it_is(session: Session, imported: Imported) -> None:
+    from lessons.finding import lesson_shelf, user_lessons_path
+
+    same_id: list[Lesson] = [
+        one
+        for one in lesson_shelf(session.configuration.lessons).lessons
+        if one.id == imported.lesson_id and one.path.absolute() != imported.path.absolute()
+    ]
+    if same_id:
+        session.say(
+            f"There is a lesson with the id {imported.lesson_id} already: {same_id[0].path}. Change one of them."
+        )
+    elif imported.path.absolute().is_relative_to(user_lessons_path().absolute()):
+        session.say(f"Study it: labtui study {imported.lesson_id}")
+    else:
+        session.say(
+            f"labtui finds it once its folder is in {user_lessons_path()}, or its path is in your configuration."
+        )
