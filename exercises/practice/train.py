@@ -193,7 +193,7 @@ def _loader(folder: Path, plan: Plan) -> DataLoader[Sequence[Batch]]:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m exercises.practice.train", description=__doc__)
     parser.add_argument("--to", type=Path, required=True, help="the checkpoint folder to write")
-    parser.add_argument("--steps", type=int, default=9000)
+    parser.add_argument("--steps", type=int, default=4000)
     parser.add_argument("--minutes", type=float, default=None, help="end after this long even if steps are left")
     parser.add_argument("--batch", type=int, default=128)
     parser.add_argument("--picture-share", type=float, default=0.5)
