@@ -8,6 +8,7 @@ from labtui.cli.lazy_group import LazyGroup
 
 COMMANDS = {
     "plan": ("labtui.cli.serve_plan:plan", "What would be started, and whether it fits."),
+    "flags": ("labtui.cli.serve_flags:flags", "What the installed vLLM's command line takes."),
     "start": ("labtui.cli.serve_start:start", "Start the server; with --wait until it has answered."),
     "attach": ("labtui.cli.serve_watch:attach", "Use a server that runs already."),
     "status": ("labtui.cli.serve_watch:status", "Where it stands."),

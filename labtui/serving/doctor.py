@@ -15,10 +15,10 @@ from dataclasses import asdict, replace
 from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 
+from labtui.serving.finding import Finding
 from labtui.serving.gpu import gpus
 from labtui.serving.machine import Vllm, installed_vllm, parse_version
 from labtui.serving.machine_findings import machine_findings, terminal
-from labtui.serving.preflight import Finding
 from labtui.serving.vllm_cpu import obstacles
 from store.location import default_path
 

