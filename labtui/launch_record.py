@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+from labtui.serving.measured import CARD
 from labtui.serving.state import ServerState
 from labtui.serving.status import Status
 from store.launches import Launch
@@ -28,7 +29,10 @@ def record_launch(store: Store, launch: ServerState | None, status: Status) -> L
     )
     if kept.ready_at is None and status.ready_after_s is not None:
         kept = store.launches.ready(
-            kept.id, status.ready_after_s, vllm_version=status.vllm_version, memory=dict(status.facts)
+            kept.id,
+            status.ready_after_s,
+            vllm_version=status.vllm_version,
+            memory={**status.facts, CARD: launch.hardware[0].partition(", ")[0] if launch.hardware else None},
         )
     if kept.ended is None and launch.ended is not None:
         ended_at = None if launch.ended_at is None else _moment(launch.ended_at)

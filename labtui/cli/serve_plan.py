@@ -11,8 +11,10 @@ from labtui.cli.lazy_group import LabCommand
 from labtui.cli.session import Session, json_option, pass_session
 
 if TYPE_CHECKING:
+    from labtui.serving.known_flags import KnownFlags
     from labtui.serving.plan import Plan
 
+MEASURED_LOOKED_AT = 100
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -24,7 +26,17 @@ def plan_options(command: F) -> F:
         click.option(
             "--max-model-len", type=click.IntRange(min=1), metavar="N", help="The longest request, in tokens."
         ),
-        click.option("--gpus", type=click.IntRange(min=1), metavar="N", help="How many GPUs share the model."),
+        click.option("--ray", is_flag=True, help="Let a Ray cluster place the parts, on several machines too."),
+        click.option("--copies", type=click.IntRange(min=1), metavar="N", help="Whole copies that share the requests."),
+        click.option("--pipeline", type=click.IntRange(min=1), metavar="N", help="Groups that share the layers out."),
+        click.option("--gpus", type=click.IntRange(min=1), metavar="N", help="How many GPUs share every layer."),
+        click.option(
+            "--sampler",
+            multiple=True,
+            metavar="KEY=VALUE",
+            help="Change the diffusion sampler: t_min, t_max, entropy_bound, confidence_threshold, "
+            "stability_threshold or max_denoising_steps. May be given several times.",
+        ),
         click.option("--port", type=int, metavar="N", help="The port; without it the first free one."),
         click.option("--checkpoint", metavar="C", help="The weights to serve; without it what fits this machine."),
     ):
@@ -34,8 +46,11 @@ def plan_options(command: F) -> F:
 
 def make_chosen_plan(session: Session, vram: float | None = None, **choices: Any) -> Plan:
     """The choices of the command line, then those of the configuration. Raises LabError (exit 2)."""
+    from labtui.serving.checkpoint_tables import configured_tables
+    from labtui.serving.measured import measured_launches
     from labtui.serving.plan import make_plan
 
+    store = session.store_if_usable() if vram is None else None
     configuration = session.configuration
     return make_plan(
         choices["checkpoint"] or configuration.checkpoint,
@@ -46,8 +61,21 @@ def make_chosen_plan(session: Session, vram: float | None = None, **choices: Any
         extra_flags=choices["vllm_flags"],
         host=choices["host"],
         expose=choices["expose"],
-        tables=configuration.checkpoints,
+        pipeline=choices["pipeline"] or 1,
+        copies=choices["copies"] or 1,
+        ray=choices["ray"],
+        sampler=choices["sampler"],
+        tables=configured_tables(configuration),
+        measured=() if store is None else measured_launches(store.launches.list(MEASURED_LOOKED_AT)),
     )
+
+
+ORIGINS = {
+    "recipe": "vLLM's recipe for a card of this size",
+    "checkpoint": "from the checkpoint",
+    "labtui": "labtui's choice",
+    "you": "you asked for it",
+}
 
 
 @click.command(cls=LabCommand)
@@ -58,6 +86,8 @@ def make_chosen_plan(session: Session, vram: float | None = None, **choices: Any
 def plan(session: Session, /, vram: float | None, as_json: bool, **choices: Any) -> None:
     """What would be started: the command, why each flag is there, and whether it fits."""
     made = make_chosen_plan(session, vram, **choices)
+    if made.sampler is not None:
+        made.sampler.write()
     if as_json:
         from labtui.serving.plan import plan_to_json
 
@@ -68,17 +98,26 @@ def plan(session: Session, /, vram: float | None, as_json: bool, **choices: Any)
 
 
 def plan_lines(made: Plan) -> Iterator[str]:
-    from labtui.cli.run_text import columns
+    from labtui.serving.known_flags import kept_flags
+    from labtui.serving.machine import installed_vllm
     from labtui.terminal_text import visible_line
 
+    known = kept_flags(installed_vllm())
     label = " · practice" if made.checkpoint.practice and made.checkpoint.id != "practice" else ""
     yield f"{made.checkpoint.id}{label} · {visible_line(made.checkpoint.title)} · {made.fit}"
     for reason in made.why:
         yield f"  {visible_line(reason)}"
     yield ""
-    flags = [(" ".join(flag.argv), flag.why) for flag in made.flags]
-    own = [(" ".join(flag.typed), "you asked for it") for flag in made.own_flags]
-    for line in columns([(visible_line(words), visible_line(why)) for words, why in [*flags, *own]]):
-        yield f"  {line}"
+    flags = [(" ".join(flag.argv), flag.why, ORIGINS.get(flag.origin, flag.origin)) for flag in made.flags]
+    own = [(" ".join(flag.typed), _own_words(flag.name, known), ORIGINS["you"]) for flag in made.own_flags]
+    for words, why, origin in [*flags, *own]:
+        yield f"  {visible_line(words)}"
+        yield f"      {visible_line(' · '.join(part for part in (why, origin) if part))}"
     yield ""
     yield visible_line(made.pasteable())
+
+
+def _own_words(name: str, known: KnownFlags | None) -> str:
+    """What vLLM itself says about a flag that labtui did not choose, where it was asked once."""
+    flag = None if known is None else known.find(name)
+    return "" if flag is None else flag.words

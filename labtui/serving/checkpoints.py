@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
@@ -160,8 +160,17 @@ def table(extra: tuple[Path, ...] = ()) -> Table:
                 raise _broken(
                     path, f"checkpoint {checkpoint.id!r} names the unknown architecture {checkpoint.architecture!r}"
                 )
-            found[checkpoint.id] = checkpoint
+            found[checkpoint.id] = _labelled(checkpoint, found.get(checkpoint.id))
     return Table(MappingProxyType(found), MappingProxyType(architectures), tuple(cards))
+
+
+def _labelled(checkpoint: Checkpoint, replaced: Checkpoint | None) -> Checkpoint:
+    """No table can take the practice label off: not from an entry that has it, not from the practice weights."""
+    folder = checkpoint.folder
+    weights = folder is not None and folder.resolve() == (Path(__file__).parents[2] / PRACTICE_FOLDER).resolve()
+    if weights or (replaced is not None and replaced.practice):
+        return replace(checkpoint, practice=True)
+    return checkpoint
 
 
 def _read(path: Path) -> dict[str, Any]:

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from labtui.serving.budget import (
+    ACTIVATION_GIB,
+    CONTEXT_GIB,
     DRIVER_GIB,
     Budget,
     Fit,
@@ -22,6 +24,8 @@ from labtui.serving.budget import (
 from labtui.serving.checkpoints import Architecture, CardDefaults, Checkpoint, Table
 from labtui.serving.flags import Flag, OwnFlag, json_value, own_number, own_value
 from labtui.serving.machine import Machine, parse_version
+from labtui.serving.measured import MeasuredLaunch, best_match
+from labtui.serving.parallel import Parallel
 
 ASSUMED_VLLM = "0.32.0"
 CPU_KV_SPACE_GIB = 1
@@ -41,14 +45,20 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """All that decides the settings of one launch."""
+    """All that decides the settings of one launch. max_steps: a cap on denoising steps, where one was asked for."""
 
     checkpoint: Checkpoint
     known: Table
     machine: Machine
     own: tuple[OwnFlag, ...]
-    gpus: int
+    parallel: Parallel
     vram_gib: float | None
+    measured: tuple[MeasuredLaunch, ...] = ()
+    max_steps: int | None = None
+
+    @property
+    def gpus(self) -> int:
+        return self.parallel.cards
 
     @property
     def release(self) -> tuple[int, ...]:
@@ -74,7 +84,7 @@ class Choice:
     def on_gpu(self) -> Settings:
         total = self.vram_gib
         cards = self.machine.gpus[: self.gpus]
-        if total is None and len(cards) == self.gpus:
+        if total is None and (len(cards) == self.gpus or (cards and self.parallel.ray)):
             total = min(card.total_gib for card in cards)
         if total is None:
             found = f"{len(self.machine.gpus)} GPUs were found" if self.machine.gpus else "no NVIDIA GPU was found"
@@ -134,21 +144,49 @@ class Choice:
         architecture = self._architecture
         cache_bytes = 1 if row.kv_cache_dtype.startswith("fp8") else CACHE_BYTES.get(row.kv_cache_dtype, 2)
         request = Request(row.max_model_len, row.max_num_batched_tokens, cache_bytes, self.batches_in_flight)
+        seen = self._measured(row, total)
+        weights, activation, context, told = self.checkpoint.resident_gib, ACTIVATION_GIB, CONTEXT_GIB, []
+        weights /= self.parallel.weight_shares
+        if seen is not None:
+            weights = seen.weights_gib
+            activation = seen.activation_gib if seen.activation_gib is not None else activation
+            context = (seen.context_gib if seen.context_gib is not None else context) + max(0.0, seen.graphs_gib or 0.0)
+            usable = seen.total_gib or usable
+            told.append(_told(seen))
         budget = gpu_budget(
             total_gib=usable,
             utilization=row.gpu_memory_utilization,
-            weights_gib=self.checkpoint.resident_gib / self.gpus,
-            kv_request_gib=kv_per_request_gib(architecture, request, self.gpus),
+            weights_gib=weights,
+            kv_request_gib=kv_per_request_gib(architecture, request, self.parallel.tensor) / self.parallel.pipeline,
             sampler=self.sampler(architecture.vocabulary),
             wanted_sequences=self.wanted_sequences,
+            activation_gib=activation,
+            context_gib=context,
         )
         sequences = max(1, min(self.wanted_sequences, budget.safe_sequences))
         fit, notes = self._capability(budget.fit)
         given = "as you said" if self.vram_gib is not None else "as the driver says"
         origin = f"{self.gpus} × " if self.gpus > 1 else ""
+        spread = [f"spread over {self.gpus} GPUs: {self.parallel.words()}"] if self.gpus > 1 else []
         inputs = f"{origin}{total:.1f} GiB card {given}, {usable:.1f} GiB of it usable; vLLM {self._vllm_text}"
-        why = (*notes, *budget.why, inputs)
+        why = (*notes, *budget.why, *told, inputs, *spread)
         return Settings(self._gpu_flags(row, sequences, total), fit, why, budget, self._gpu_env())
+
+    def _measured(self, row: CardDefaults, total: float) -> MeasuredLaunch | None:
+        """What an earlier launch like this one told; nothing for a card that is only named."""
+        if self.vram_gib is not None or not self.measured or not self.machine.gpus:
+            return None
+        made = self._gpu_flags(row, self.wanted_sequences, total)
+        named = {flag.name for flag in self.own}
+        flags = [OwnFlag(one.name, () if one.value is None else (one.value,), ()) for one in made]
+        vllm = self.machine.vllm
+        return best_match(
+            self.measured,
+            checkpoint=self.checkpoint.id,
+            card=self.machine.gpus[0].name,
+            vllm_version=None if vllm is None else vllm.version,
+            flags=[*(flag for flag in flags if flag.name not in named), *self.own],
+        )
 
     @property
     def _vllm_text(self) -> str:
@@ -197,17 +235,22 @@ class Choice:
         if checkpoint.served_name:
             flags.insert(0, Flag("--served-model-name", checkpoint.served_name, "the name that requests use"))
         if checkpoint.diffusion:
-            canvas = checkpoint.canvas or 256
-            value = json_value({"canvas_length": canvas})
-            flags.append(Flag("--diffusion-config", value, f"blocks of {canvas} tokens denoised in parallel", "recipe"))
+            flags.append(self._diffusion_config())
         if row.kv_cache_dtype != "auto":
             flags.append(Flag("--kv-cache-dtype", row.kv_cache_dtype, "half the KV cache for the same context"))
         if total is not None and row.max_num_batched_tokens != self._default_batched_tokens(total):
             why = "prompt tokens computed at once; fewer keep the sliding-window cache small"
             flags.append(Flag("--max-num-batched-tokens", str(row.max_num_batched_tokens), why))
-        if self.gpus > 1:
-            flags.append(Flag("--tensor-parallel-size", str(self.gpus), "the GPUs share every layer"))
-        return tuple(flags)
+        return (*flags, *self.parallel.flags())
+
+    def _diffusion_config(self) -> Flag:
+        canvas = self.checkpoint.canvas or 256
+        value: dict[str, object] = {"canvas_length": canvas}
+        why = f"blocks of {canvas} tokens denoised in parallel"
+        if self.max_steps is not None:
+            value["max_denoising_steps"] = self.max_steps
+            return Flag("--diffusion-config", json_value(value), f"{why}, in {self.max_steps} steps at most", "you")
+        return Flag("--diffusion-config", json_value(value), why, "checkpoint")
 
     def _default_batched_tokens(self, total: float) -> int:
         """vLLM's own choice by memory of the card (engine/arg_utils.py, read in 0.24 to 0.33)."""
@@ -242,18 +285,13 @@ class Choice:
             sampler=self.sampler(architecture.vocabulary),
             wanted_sequences=self.wanted_sequences,
         )
-        canvas = checkpoint.canvas or 256
         flags = (
             Flag("--served-model-name", checkpoint.name, "the name that requests use"),
             Flag("--max-num-seqs", str(self.wanted_sequences), "requests that denoise together"),
             Flag("--max-model-len", str(length), "the longest request, prompt and answer together"),
             Flag("--dtype", checkpoint.precision, "the precision that the weights were trained in"),
             Flag("--enforce-eager", None, "starts sooner and needs no compiler; later speed is the same here"),
-            Flag(
-                "--diffusion-config",
-                json_value({"canvas_length": canvas}),
-                f"blocks of {canvas} tokens denoised in parallel",
-            ),
+            self._diffusion_config(),
             Flag("--limit-mm-per-prompt", json_value({"image": 2, "video": 0}), "pictures yes, videos no"),
         )
         env = {"VLLM_NO_USAGE_STATS": "1", "DO_NOT_TRACK": "1", "VLLM_USE_V2_MODEL_RUNNER": "1"}
@@ -261,6 +299,13 @@ class Choice:
             env |= {"VLLM_CPU_KVCACHE_SPACE": f"{kv_space:g}", "TORCH_COMPILE_DISABLE": "1"}
         why = (*budget.why, "numbers from it are practice numbers: they say nothing about DiffusionGemma 26B")
         return Settings(flags, budget.fit, why, budget, env)
+
+
+def _told(seen: MeasuredLaunch) -> str:
+    parts = [f"weights {seen.weights_gib:.2f}"]
+    parts += [f"activations {seen.activation_gib:.2f}"] if seen.activation_gib is not None else []
+    parts += [f"CUDA graphs {seen.graphs_gib:.2f}"] if seen.graphs_gib is not None else []
+    return f"measured, not estimated: {', '.join(parts)} GiB, as vLLM printed at the launch {seen.id} of {seen.day}"
 
 
 def _capability(text: str | None) -> tuple[int, int] | None:

@@ -15,10 +15,15 @@ from typing import Any
 from labtui.errors import USAGE, LabError
 from labtui.serving import hub_cache, ports
 from labtui.serving.budget import Budget, Fit
-from labtui.serving.checkpoints import Checkpoint, Table, find_checkpoint, table
+from labtui.serving.checkpoints import Checkpoint, find_checkpoint, table
 from labtui.serving.flags import Flag, OwnFlag, own_number, own_value, read_own_flags, remarks_on
-from labtui.serving.launch_settings import Choice
-from labtui.serving.machine import Machine, read_machine
+from labtui.serving.launch_settings import ASSUMED_VLLM, Choice
+from labtui.serving.machine import Machine, parse_version, read_machine
+from labtui.serving.measured import MeasuredLaunch
+from labtui.serving.parallel import ONE_CARD, Parallel, chosen_parallel
+from labtui.serving.parallel import remarks as parallel_remarks
+from labtui.serving.sampler import SamplerChange, edited, read_settings
+from labtui.serving.state import default_state_folder
 from labtui.serving.vllm_cpu import child_environment
 
 
@@ -39,11 +44,17 @@ class Plan:
     budget: Budget | None = None
     own_flags: tuple[OwnFlag, ...] = ()
     env: Mapping[str, str] = field(default_factory=dict)
-    gpus: int = 1
+    parallel: Parallel = ONE_CARD
     port_asked: bool = False
     vllm_version: str | None = None
     on_cpu: bool = False
     revision: str | None = None
+    sampler: SamplerChange | None = None
+
+    @property
+    def gpus(self) -> int:
+        """How many cards it takes, on all machines together."""
+        return self.parallel.cards
 
     @property
     def argv(self) -> list[str]:
@@ -130,7 +141,15 @@ def plan_to_json(plan: Plan) -> dict[str, Any]:
             {"name": own.name, "value": " ".join(own.values) or None, "why": "you added it", "origin": "you"}
             for own in plan.own_flags
         ],
+        "sampler": None
+        if plan.sampler is None
+        else {
+            "changed": dict(plan.sampler.changed),
+            "settings": plan.sampler.values,
+            "folder": None if plan.sampler.folder is None else str(plan.sampler.folder),
+        },
         "gpus": plan.gpus,
+        "parallel": {"tensor": plan.parallel.tensor, "pipeline": plan.parallel.pipeline, "data": plan.parallel.data},
         "host": plan.host,
         "port": plan.port,
         "vllm": plan.vllm_version,
@@ -163,24 +182,39 @@ def make_plan(
     extra_flags: Sequence[str] = (),
     host: str | None = None,
     expose: bool = False,
+    pipeline: int = 1,
+    copies: int = 1,
+    ray: bool = False,
+    sampler: Iterable[str] = (),
     machine: Machine | None = None,
     tables: Iterable[Path] = (),
+    measured: Iterable[MeasuredLaunch] = (),
+    state_dir: Path | None = None,
 ) -> Plan:
     """Plan one launch. Raises LabError (exit 2) for a choice that cannot be.
 
     vram_gib: memory of one card as its name says it, for a machine that is not this one.
+    gpus, pipeline, copies: GPUs that share every layer, groups that share the layers out, whole copies of the model.
     expose: the word that is needed to listen on another address than 127.0.0.1.
+    sampler: "key=value" changes of the diffusion sampler; `Plan.sampler.write` makes the file that they need.
+    measured: earlier launches, newest first; what one like this told takes the place of estimates.
     """
     machine = machine or read_machine()
     known = table(tuple(tables))
     checkpoint = find_checkpoint(checkpoint_id or default_checkpoint(machine, vram_gib), tables)
     own = read_own_flags(extra_flags)
     host, port, asked, own = _address(host, port, own, expose=expose)
-    gpus = _gpu_count(checkpoint, known, gpus, own)
+    architecture = known.architectures[checkpoint.architecture] if checkpoint.architecture is not None else None
+    release = (machine.vllm.release if machine.vllm is not None else None) or parse_version(ASSUMED_VLLM)
+    spread = chosen_parallel(checkpoint, architecture, own, release, Parallel(gpus, pipeline, copies, ray))
+    change = edited(checkpoint, read_settings(sampler), (state_dir or default_state_folder()) / "sampler")
+    if change is not None:
+        _refuse_two_samplers(own, change)
     if max_model_len is not None:
         own = tuple(flag for flag in own if flag.name != "--max-model-len")
         own = (*own, OwnFlag("--max-model-len", (str(max_model_len),), ("--max-model-len", str(max_model_len))))
-    choice = Choice(checkpoint, known, machine, own, gpus, vram_gib)
+    steps = None if change is None else change.max_steps
+    choice = Choice(checkpoint, known, machine, own, spread, vram_gib, tuple(measured), steps)
     settings = choice.on_cpu() if checkpoint.cpu else choice.on_gpu()
 
     address = (
@@ -188,14 +222,20 @@ def make_plan(
         Flag("--port", str(port), "you asked for it" if asked else "the first free one", "you" if asked else "labtui"),
     )
     named = {flag.name for flag in own}
-    flags = tuple(flag for flag in (*settings.flags, *address) if flag.name not in named)
+    edits: tuple[Flag, ...] = ()
+    if change is not None and change.folder is not None:
+        edits = (Flag("--generation-config", str(change.folder), "holds the sampler settings that you changed", "you"),)
+    flags = tuple(flag for flag in (*settings.flags, *edits, *address) if flag.name not in named)
     cached = None if checkpoint.folder is not None else hub_cache.cached_model(checkpoint.model)
     env = dict(settings.env)
     if checkpoint.folder is not None or (cached is not None and cached.complete):
         env["HF_HUB_OFFLINE"] = "1"
     if machine.vllm is not None and machine.vllm.cpu and vram_gib is None:
         env |= child_environment(vllm_cpu_version=machine.vllm.version)
-    why = [*settings.why, *remarks_on(own)]
+    why = [*settings.why, *(change.words() if change is not None else ()), *parallel_remarks(checkpoint, spread)]
+    why += remarks_on(own)
+    if machine.known_flags is not None and vram_gib is None:
+        why += machine.known_flags.remarks([flag.name for flag in (*flags, *own)])
     if not is_loopback(host):
         why.append(f"{host} is reachable from other machines: whoever knows the API key can use this GPU, unencrypted")
     vllm = machine.vllm
@@ -211,7 +251,8 @@ def make_plan(
         why=tuple(why),
         budget=settings.budget,
         env=MappingProxyType(env),
-        gpus=gpus,
+        parallel=spread,
+        sampler=change,
         vllm_version=None if vllm is None else vllm.version,
         on_cpu=checkpoint.cpu and not machine.gpus,
         revision=None if cached is None else cached.revision,
@@ -244,19 +285,16 @@ def _address(
     return host, asked if asked is not None else ports.next_free_port(host=host), asked is not None, rest
 
 
-def _gpu_count(checkpoint: Checkpoint, known: Table, gpus: int, own: tuple[OwnFlag, ...]) -> int:
-    own_count = own_number(own, "--tensor-parallel-size", int)
-    count = int(own_count) if own_count is not None else gpus
-    if count < 1:
-        raise LabError(f"{count} GPUs cannot serve", "At least one is needed.", "Give --gpus 1 or more.", USAGE)
-    if checkpoint.architecture is not None:
-        heads = known.architectures[checkpoint.architecture].attention_heads
-        if heads % count:
-            sizes = ", ".join(str(size) for size in range(1, heads + 1) if heads % size == 0)
+def _refuse_two_samplers(own: tuple[OwnFlag, ...], change: SamplerChange) -> None:
+    named = {flag.name for flag in own}
+    for flag, clashes in (
+        ("--generation-config", change.folder is not None),
+        ("--diffusion-config", change.max_steps is not None),
+    ):
+        if clashes and flag in named:
             raise LabError(
-                f"{count} GPUs cannot share this model",
-                f"Its {heads} attention heads must divide evenly among them.",
-                f"Give --gpus one of {sizes}.",
+                f"The sampler is set twice: by --sampler and by {flag}",
+                f"labtui writes {flag} itself for what --sampler changes, and vLLM takes one.",
+                f"Leave out one of the two; --sampler {' --sampler '.join(change.changed)} can be values of yours.",
                 USAGE,
             )
-    return count

@@ -128,7 +128,19 @@ SIGNS: tuple[Sign, ...] = (
     _sign(r"\[Autotuner\]: Autotuning process starts", "autotune"),
     _sign(r"\[AutoTuner\]: Tuning .*?(?P<p>\d+)%", "autotune", share="p"),
     _sign(r"Capturing CUDA graphs \(\w+\):\s+(?P<p>\d+)%", "graphs", share="p"),
-    _sign(r"Graph capturing finished in (?P<s>\d+) secs", "graphs", graphs_s=_number("s")),
+    _sign(
+        r"Graph capturing finished in (?P<s>\d+) secs, took (?P<g>-?[\d.]+) GiB",
+        "graphs",
+        graphs_s=_number("s"),
+        graphs_gib=_number("g"),
+    ),
+    _sign(
+        r"Free memory on device \((?P<f>[\d.]+)/(?P<t>[\d.]+) GiB\) on startup\. "
+        r"Desired GPU memory utilization is \((?P<u>[\d.]+),",
+        device_free_gib=_number("f"),
+        device_total_gib=_number("t"),
+        utilization=_number("u"),
+    ),
     _sign(
         r"Actual usage is (?P<w>[\d.]+) GiB for weight, (?P<a>[\d.]+) GiB for peak activation, "
         r"(?P<o>[\d.]+) GiB for non-torch memory(?:, and (?P<c>-?[\d.]+) GiB for CUDAGraph memory)?",

@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any, Literal
 from uuid import uuid4
 
+import platformdirs
+
 from labtui.errors import FAILED, LabError
 
 FORMAT_VERSION = 1
@@ -57,6 +59,7 @@ class ServerState:
     root: str | None = None
     revision: str | None = None
     hardware: tuple[str, ...] = ()
+    sampler: Mapping[str, float] = field(default_factory=dict)
     format_version: int = FORMAT_VERSION
 
     @property
@@ -164,6 +167,10 @@ class StateFile:
     def log_files(self) -> list[Path]:
         """Newest first; launch ids begin with their time."""
         return sorted(self.logs.glob("*.log"), key=lambda path: path.name, reverse=True)
+
+
+def default_state_folder() -> Path:
+    return Path(platformdirs.user_state_path("labtui")) / "serving"
 
 
 def new_launch_id() -> str:

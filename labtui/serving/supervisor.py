@@ -17,7 +17,6 @@ from pathlib import Path
 from secrets import token_urlsafe
 from typing import TYPE_CHECKING
 
-import platformdirs
 import psutil
 
 from labtui.errors import NO_SERVER, LabError
@@ -27,7 +26,7 @@ from labtui.serving.machine import Machine, read_machine
 from labtui.serving.plan import Plan
 from labtui.serving.preflight import blocking, preflight
 from labtui.serving.run_conditions import run_conditions
-from labtui.serving.state import Ending, ServerState, StateFile, new_launch_id
+from labtui.serving.state import Ending, ServerState, StateFile, default_state_folder, new_launch_id
 from labtui.serving.status import Status
 from labtui.serving.stopping import GRACE_S, OnProgress, StopReport, stop_processes
 
@@ -48,7 +47,7 @@ class Supervisor:
     def __init__(
         self, state_dir: Path | None = None, *, ready_estimate: Callable[[str], float | None] | None = None
     ) -> None:
-        self.state_dir = state_dir or Path(platformdirs.user_state_path("labtui")) / "serving"
+        self.state_dir = state_dir or default_state_folder()
         self._file = StateFile(self.state_dir)
         self._watch = watching.Watch(self._file, ready_estimate or (lambda key: None))
         self._watching = threading.Lock()
@@ -82,6 +81,8 @@ class Supervisor:
             return self._launch(plan, machine)
 
     def _launch(self, plan: Plan, machine: Machine) -> ServerState:
+        if plan.sampler is not None:
+            plan.sampler.write()
         launch_id = new_launch_id()
         log = self._file.new_log(launch_id)
         state = ServerState(
@@ -104,6 +105,7 @@ class Supervisor:
             root=plan.checkpoint.model_argument,
             revision=plan.revision,
             hardware=hardware(machine),
+            sampler={} if plan.sampler is None else plan.sampler.values,
         )
         # Written before the process exists: if we die in between, its mark still finds it.
         self._file.write(state)
@@ -221,6 +223,7 @@ class Supervisor:
             "command": list(state.command),
             "env": dict(state.env),
             "hardware": list(state.hardware),
+            "sampler": dict(state.sampler),
             "model": state.root or state.model,
             "revision": state.revision,
             "vllm_version": status.vllm_version,

@@ -4,9 +4,12 @@ from pathlib import Path
 
 import pytest
 
+from labtui.configuration import Configuration
 from labtui.errors import USAGE, LabError
+from labtui.serving.checkpoint_tables import configured_tables
 from labtui.serving.checkpoints import Checkpoint, checkpoints, find_checkpoint, table
 from labtui.serving.machine import parse_version
+from lessons.scaffold import write_scaffold
 
 ENTRY = """
 format_version = 1
@@ -79,6 +82,33 @@ def test_a_broken_table_is_named_with_its_fault(tmp_path: Path, text: str, said:
     assert raised.value.exit_code == USAGE
     assert str(broken) in raised.value.cause
     assert said in raised.value.cause
+
+
+def test_no_table_takes_the_practice_label_off(tmp_path: Path) -> None:
+    mine = tmp_path / "mine.toml"
+    folder = checkpoints()["practice"].model_argument
+    again = ENTRY.replace("format_version = 1", "")
+    mine.write_text(
+        ENTRY.replace('"mine"', '"practice"')
+        + again.replace('"mine"', '"renamed"').replace("someone/something", folder)
+    )
+    known = checkpoints([mine])
+    assert known["practice"].practice, "an entry of that id"
+    assert known["renamed"].practice, "those weights under another name"
+    assert not known["bf16"].practice
+
+
+def test_a_lessons_table_is_read_and_the_persons_has_the_last_word(tmp_path: Path) -> None:
+    lesson = tmp_path / "lessons" / "mine"
+    write_scaffold(lesson)
+    (lesson / "checkpoints.toml").write_text(ENTRY + ENTRY.replace("format_version = 1", "").replace('"mine"', '"its"'))
+    own = tmp_path / "own.toml"
+    own.write_text(ENTRY.replace("someone/something", "person/own"))
+    configuration = Configuration(lessons=(lesson,), checkpoints=(own,))
+    tables = configured_tables(configuration)
+    assert tables == (lesson / "checkpoints.toml", own)
+    known = checkpoints(tables)
+    assert (known["its"].model, known["mine"].model) == ("someone/something", "person/own")
 
 
 def test_a_folder_may_be_a_model(tmp_path: Path) -> None:
