@@ -79,7 +79,8 @@ def _source(lesson: Lesson) -> Iterator[str]:
 def _anchors(lesson: Lesson) -> Iterator[str]:
     if not lesson.anchors:
         yield "There are no transcript anchors for this lesson. What it says:"
-        yield lesson.summary
+        yield _one_line(lesson.summary)
+        yield from (f"- {card.stage}: {_one_line(card.body)}" for card in lesson.cards)
         yield ""
         return
     yield "Transcript anchors, word for word from this source:"

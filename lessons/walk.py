@@ -27,7 +27,7 @@ def steps(lesson: Lesson) -> tuple[Step, ...]:
 
 
 def _walk(lesson: Lesson) -> Iterator[Step]:
-    yield Step("frame", "frame", "Before you watch")
+    yield Step("frame", "frame", "Before you watch" if lesson.video.title else "Before you start")
     for card in lesson.cards:
         yield Step(f"card/{card.id}", "card", card.stage)
     for point in lesson.deep_points:
