@@ -57,10 +57,10 @@ def test_a_skipped_question_stays_open(lab, store) -> None:
 
 
 def test_what_is_not_due_is_not_asked_but_all_asks_it(lab) -> None:
-    lab("recall", "--plain", given="one\neasy\ntwo\neasy\nthree\neasy\n")
-    printed = lab("recall", "--plain").stdout
+    lab("recall", "diffusiongemma", "--plain", given="one\neasy\ntwo\neasy\nthree\neasy\n")
+    printed = lab("recall", "diffusiongemma", "--plain").stdout
     assert "Nothing is due" in printed
-    assert "Question 1 of 3" in lab("recall", "--plain", "--all").stdout
+    assert "Question 1 of 3" in lab("recall", "diffusiongemma", "--plain", "--all").stdout
 
 
 def test_due_lists_what_has_come_back(lab, store) -> None:
