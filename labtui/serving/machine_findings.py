@@ -14,6 +14,7 @@ from pathlib import Path
 import psutil
 
 from labtui.serving import hub_cache, ports
+from labtui.serving.download_findings import SWITCHED_ON, token
 from labtui.serving.finding import Finding
 from labtui.serving.gpu import GIB, gpus
 from labtui.serving.preflight import ENOUGH_FILES, SMALL_SHM_GIB
@@ -21,7 +22,6 @@ from labtui.serving.preflight import ENOUGH_FILES, SMALL_SHM_GIB
 PRACTICE_MEMORY_GIB = 4.0
 ENOUGH_DISK_GB = 20.0
 SMALLEST_TERMINAL = (80, 24)
-SWITCHED_ON = ("1", "ON", "YES", "TRUE")
 OLDEST_DRIVER_FOR_CUDA_13 = 580
 
 
@@ -109,17 +109,6 @@ def disk() -> Iterator[Finding]:
         yield Finding("disk", False, title, cause, "Free some space there, or set HF_HOME to a larger disk.")
     else:
         yield Finding("disk", True, title)
-
-
-def token() -> Finding:
-    """Whether there is one, never what it is."""
-    if any(os.environ.get(name) for name in ("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN")):
-        return Finding("hub-token", True, "A Hugging Face token is set in the environment")
-    home = Path(os.environ.get("HF_HOME") or hub_cache.hub_cache_folder().parent).expanduser()
-    file = Path(os.environ.get("HF_TOKEN_PATH") or home / "token").expanduser()
-    if file.is_file():
-        return Finding("hub-token", True, f"A Hugging Face token lies in {file}")
-    return Finding("hub-token", True, "No Hugging Face token; the checkpoints that labtui knows need none")
 
 
 def offline() -> Iterator[Finding]:

@@ -235,7 +235,7 @@ def make_plan(
     why = [*settings.why, *(change.words() if change is not None else ()), *parallel_remarks(checkpoint, spread)]
     why += remarks_on(own)
     if machine.known_flags is not None and vram_gib is None:
-        why += machine.known_flags.remarks([flag.name for flag in (*flags, *own)])
+        why += machine.known_flags.remarks([*(flag.name for flag in flags), *(flag.name for flag in own)])
     if not is_loopback(host):
         why.append(f"{host} is reachable from other machines: whoever knows the API key can use this GPU, unencrypted")
     vllm = machine.vllm

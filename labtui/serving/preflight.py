@@ -1,26 +1,23 @@
-"""What would stop a launch, found before it: each with its fix. Quick: nothing of vLLM is imported, no network."""
+"""What would stop a launch, found before it: each with its fix. Quick: nothing of vLLM is imported."""
 
 from __future__ import annotations
 
-import os
 import resource
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import psutil
-
-from labtui.serving import hub_cache, ports
-from labtui.serving.checkpoints import PACKAGE_PREFIX
+from labtui.serving import ports
+from labtui.serving.download_findings import download
 from labtui.serving.finding import Finding
-from labtui.serving.flags import own_value
-from labtui.serving.gpu import GIB, Gpu
+from labtui.serving.gpu import GIB
+from labtui.serving.gpu_findings import gpu_memory, graphics
 from labtui.serving.machine import Machine, parse_version, read_machine
 from labtui.serving.plan import Plan
+from labtui.serving.software_findings import software
 
 __all__ = ["ENOUGH_FILES", "SMALL_SHM_GIB", "Finding", "blocking", "preflight"]
 
-DISK_MARGIN = 1.05
 ENOUGH_FILES = 4096
 SMALL_SHM_GIB = 1.0
 
@@ -32,11 +29,11 @@ def preflight(plan: Plan, machine: Machine | None = None) -> list[Finding]:
         _vllm,
         _version,
         _flags,
-        _graphics,
+        software,
+        graphics,
         _memory,
-        _gpu_memory,
-        _model,
-        _disk,
+        gpu_memory,
+        download,
         _port,
         _limits,
     )
@@ -134,34 +131,6 @@ def _flags(plan: Plan, machine: Machine) -> Iterator[Finding]:
         yield Finding("flags", True, f"vLLM {known.version} knows every flag of the command")
 
 
-def _graphics(plan: Plan, machine: Machine) -> Iterator[Finding]:
-    if plan.checkpoint.cpu:
-        return
-    if not machine.gpus:
-        yield Finding(
-            "gpu",
-            False,
-            "No NVIDIA GPU answers",
-            "The driver's library finds none on this machine.",
-            "See what nvidia-smi says. Without a GPU serve the practice checkpoint: --checkpoint practice",
-            blocking=True,
-            overridable=True,
-        )
-    elif len(machine.gpus) < plan.gpus:
-        yield Finding(
-            "gpu",
-            False,
-            f"The plan wants {plan.gpus} GPUs, {len(machine.gpus)} answer",
-            "Others may be hidden by CUDA_VISIBLE_DEVICES or by the container.",
-            f"Plan with --gpus {len(machine.gpus)}.",
-            blocking=True,
-            overridable=True,
-        )
-    else:
-        names = ", ".join(f"{card.name} ({card.total_gib:.0f} GiB)" for card in machine.gpus[: plan.gpus])
-        yield Finding("gpu", True, names)
-
-
 def _memory(plan: Plan, machine: Machine) -> Iterator[Finding]:
     if plan.fit == "NO":
         if plan.budget is None and not machine.gpus and not plan.checkpoint.cpu:
@@ -179,111 +148,6 @@ def _memory(plan: Plan, machine: Machine) -> Iterator[Finding]:
         yield Finding("fit", False, "It fits, but only just", plan.why[0] + ".", "Keep other programs off the memory.")
     else:
         yield Finding("fit", True, plan.why[0])
-
-
-def _gpu_memory(plan: Plan, machine: Machine) -> Iterator[Finding]:
-    if plan.budget is None or plan.checkpoint.cpu:
-        return
-    for card in machine.gpus[: plan.gpus]:
-        wanted = plan.budget.utilization * plan.budget.total_gib
-        if card.free_gib >= wanted:
-            yield Finding(f"gpu-memory-{card.index}", True, f"{card.free_gib:.1f} GiB are free on {card.name}")
-            continue
-        yield Finding(
-            f"gpu-memory-{card.index}",
-            False,
-            f"{card.name} has {card.free_gib:.1f} GiB free, vLLM wants {wanted:.1f}",
-            f"Memory is held by {_holders(card)}.",
-            "End what you no longer need there, or plan with less: -- --gpu-memory-utilization "
-            f"{max(0.0, (card.free_gib - 0.5) / card.total_gib):.2f}. labtui ends nothing that it did not start.",
-            blocking=True,
-            overridable=True,
-        )
-
-
-def _holders(card: Gpu) -> str:
-    names = []
-    for process in card.processes:
-        try:
-            name = psutil.Process(process.pid).name()
-        except psutil.Error:
-            name = "a process outside this container"
-        used = "" if process.used_gib is None else f", {process.used_gib:.1f} GiB"
-        names.append(f"{name} (pid {process.pid}{used})")
-    return ", ".join(names) or "processes that the driver does not show to you"
-
-
-def _model(plan: Plan, machine: Machine) -> Iterator[Finding]:
-    checkpoint = plan.checkpoint
-    if checkpoint.folder is not None:
-        if own_value(plan.own_flags, "--load-format") == "dummy" and (checkpoint.folder / "config.json").exists():
-            yield Finding("model", True, f"The shape is that of {checkpoint.folder}; its weights will be random")
-            return
-        if hub_cache.snapshot_complete(checkpoint.folder):
-            yield Finding("model", True, f"The weights lie in {checkpoint.folder}")
-            return
-        own = checkpoint.model.startswith(PACKAGE_PREFIX)
-        yield Finding(
-            "model",
-            False,
-            "The weights are not all there",
-            f"{checkpoint.folder} lacks config.json or a weight file.",
-            "Get the repository again (git checkout, or git lfs pull)." if own else "Copy the model folder again.",
-            blocking=True,
-        )
-        return
-    cached = hub_cache.cached_model(checkpoint.model)
-    if cached is not None and cached.complete:
-        yield Finding("model", True, f"{checkpoint.model} is in the Hugging Face cache; no network is needed")
-    elif os.environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "ON", "YES", "TRUE"):
-        yield Finding(
-            "model",
-            False,
-            f"{checkpoint.model} is not complete in the cache, and downloads are switched off",
-            f"HF_HUB_OFFLINE is set, and {hub_cache.hub_cache_folder()} does not hold all of it.",
-            "Unset HF_HUB_OFFLINE for one start, or copy the model into that folder.",
-            blocking=True,
-        )
-    else:
-        have = 0 if cached is None else cached.bytes
-        yield Finding(
-            "model",
-            True,
-            f"{checkpoint.model} will be downloaded: {checkpoint.disk_gb - have / 1e9:.1f} of {checkpoint.disk_gb} GB",
-        )
-
-
-def _disk(plan: Plan, machine: Machine) -> Iterator[Finding]:
-    checkpoint = plan.checkpoint
-    if checkpoint.folder is not None:
-        return
-    cached = hub_cache.cached_model(checkpoint.model)
-    if cached is not None and cached.complete:
-        return
-    needed = max(0.0, checkpoint.disk_gb * DISK_MARGIN - (0 if cached is None else cached.bytes / 1e9))
-    folder = hub_cache.hub_cache_folder()
-    existing = next(one for one in (folder, *folder.parents) if one.exists())
-    free = shutil.disk_usage(existing).free / 1e9
-    if not os.access(existing, os.W_OK):
-        yield Finding(
-            "disk",
-            False,
-            "The Hugging Face cache cannot be written to",
-            f"{existing} belongs to another user (often root, from a container).",
-            "Take it over with chown, or set HF_HOME to a folder of your own.",
-            blocking=True,
-        )
-    elif free < needed:
-        yield Finding(
-            "disk",
-            False,
-            f"The download needs {needed:.0f} GB, {free:.0f} GB are free",
-            f"It goes to {folder}.",
-            "Free some space there, or set HF_HOME to a folder on a larger disk.",
-            blocking=True,
-        )
-    else:
-        yield Finding("disk", True, f"{free:.0f} GB are free for the {needed:.0f} GB of the download")
 
 
 def _port(plan: Plan, machine: Machine) -> Iterator[Finding]:

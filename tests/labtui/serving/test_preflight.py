@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import os
 import shutil
 import socket
+import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -9,14 +11,17 @@ from types import SimpleNamespace
 
 import pytest
 
+from labtui.serving import download_findings, processes, software_findings
 from labtui.serving import preflight as module
 from labtui.serving.gpu import Gpu, GpuProcess
 from labtui.serving.machine import Machine, Vllm
 from labtui.serving.plan import Plan, make_plan
 from labtui.serving.preflight import Finding, blocking, preflight
+from labtui.serving.vllm_cpu.obstacles import Obstacle
 
 from .conftest import FakePlan
 
+REACH = download_findings.reach
 VLLM = Vllm("0.32.0", cpu=False, program=(sys.executable,))
 H100 = Gpu(0, "NVIDIA H100", 79.65, 79.0, (9, 0))
 BOX = Machine((H100,), 100.0, VLLM, flashinfer=True)
@@ -27,6 +32,10 @@ def empty_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub"))
     monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
     monkeypatch.setattr(module.shutil, "disk_usage", lambda path: SimpleNamespace(total=2e12, free=1e12))
+    # This machine's torch is the CPU's and the hub is out of reach: a box with a card has others.
+    monkeypatch.setattr(software_findings, "torch_cuda", lambda: "13.0")
+    monkeypatch.setattr(software_findings, "compiled_parts", list)
+    monkeypatch.setattr(download_findings, "reach", lambda address: None)
 
 
 def found(plan: Plan, machine: Machine, name: str) -> Finding:
@@ -80,9 +89,96 @@ def test_memory_that_others_hold_is_named_and_never_touched() -> None:
     machine = replace(BOX, gpus=(held,))
     one = found(make_plan("bf16", machine=machine), machine, "gpu-memory-0")
     assert one.blocking and one.overridable
-    assert "(pid 1, 66.5 GiB)" in one.cause
-    assert "outside this container (pid 999999999)" in one.cause
+    assert "(pid 1, 66.5 GiB), not labtui's" in one.cause
+    assert "outside this container (pid 999999999), not labtui's" in one.cause
+    assert "--leftovers" not in one.fix
     assert "--gpu-memory-utilization" in one.fix
+
+
+def test_an_engine_of_ours_on_the_card_is_named_as_ours(monkeypatch: pytest.MonkeyPatch) -> None:
+    environment = dict(os.environ) | processes.marks("20261130-1", Path("/somewhere"))
+    code = "print(1, flush=True); import threading; threading.Event().wait()"
+    with subprocess.Popen([sys.executable, "-c", code], env=environment, stdout=subprocess.PIPE) as engine:
+        assert engine.stdout is not None
+        engine.stdout.readline()
+        held = replace(H100, free_gib=4.0, processes=(GpuProcess(engine.pid, 60.0),))
+        machine = replace(BOX, gpus=(held,))
+        one = found(make_plan("bf16", machine=machine), machine, "gpu-memory-0")
+        engine.kill()
+    assert f"(pid {engine.pid}, 60.0 GiB), labtui's" in one.cause
+    assert "serve stop --leftovers" in one.fix
+
+
+@pytest.mark.parametrize(
+    ("driver_cuda", "torch", "name", "blocks"),
+    [
+        ("12.8", "13.0", "driver", True),
+        ("13.0", "13.0", "driver", False),
+        ("13.1", "12.9", "driver", False),
+        ("12.8", "", "torch-build", True),
+    ],
+)
+def test_the_driver_is_held_against_the_cuda_of_torch(
+    monkeypatch: pytest.MonkeyPatch, driver_cuda: str, torch: str, name: str, blocks: bool
+) -> None:
+    monkeypatch.setattr(software_findings, "torch_cuda", lambda: torch)
+    machine = replace(BOX, gpus=(replace(H100, driver="570.1", cuda=driver_cuda),))
+    one = found(make_plan("bf16", machine=machine), machine, name)
+    assert one.blocking is blocks
+
+
+def test_a_card_is_held_against_the_format() -> None:
+    turing = replace(BOX, gpus=(replace(H100, name="Tesla T4", compute_capability=(7, 5)),))
+    assert found(make_plan("bf16", machine=turing), turing, "compute-capability-0").blocking
+    slow = found(make_plan("nvfp4", machine=BOX), BOX, "compute-capability-0")
+    assert not slow.ok and not slow.blocking
+    assert found(make_plan("fp8", machine=BOX), BOX, "compute-capability-0").ok
+
+
+def test_a_hub_out_of_reach_is_said_before_the_download(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(download_findings, "reach", lambda address: "Network is unreachable")
+    one = found(make_plan("bf16", machine=BOX), BOX, "hub")
+    assert one.blocking and one.overridable and "unreachable" in one.cause
+
+
+def test_a_hub_is_reached_by_its_address_or_the_proxys() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+        assert REACH(f"http://127.0.0.1:{port}/x") is None
+    assert REACH(f"http://127.0.0.1:{port}") is not None
+
+
+def test_a_token_is_told_of_and_never_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HF_TOKEN", "hf_verysecret")
+    findings = preflight(make_plan("bf16", machine=BOX), BOX)
+    assert any(one.id == "hub-token" and "is set" in one.title for one in findings)
+    assert "verysecret" not in str(findings)
+
+
+def test_a_cache_of_root_is_named_with_its_owner(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    locks = tmp_path / "hub" / ".locks"
+    locks.mkdir(parents=True)
+    monkeypatch.setattr(download_findings.os, "access", lambda path, mode: path != locks)
+    one = found(make_plan("bf16", machine=BOX), BOX, "disk")
+    assert one.blocking
+    assert f"{locks} belongs to" in one.cause
+
+
+def test_no_compiler_stops_a_card_and_not_the_cpu(monkeypatch: pytest.MonkeyPatch, fake_plan: FakePlan) -> None:
+    monkeypatch.setenv("CC", "no-such-compiler")
+    one = found(make_plan("bf16", machine=BOX), BOX, "compiler")
+    assert one.blocking and "no-such-compiler" in one.cause
+    cpu = replace(BOX, gpus=(), vllm=replace(VLLM, cpu=True))
+    assert not any(one.id == "compiler" for one in preflight(fake_plan(), cpu))
+
+
+def test_a_torchvision_that_hinders_refuses_practice(monkeypatch: pytest.MonkeyPatch, fake_plan: FakePlan) -> None:
+    hindering = Obstacle("cpu-torchvision", "torchvision is missing", "why", "pip install it", False, True)
+    monkeypatch.setattr(
+        software_findings.obstacles, "obstacles", lambda: (hindering, replace(hindering, blocking=False))
+    )
+    cpu = replace(BOX, gpus=(), vllm=replace(VLLM, cpu=True))
+    assert [one.id for one in blocking(preflight(fake_plan(), cpu))] == ["cpu-torchvision"]
 
 
 def test_what_does_not_fit_can_be_overridden() -> None:
