@@ -3,6 +3,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
+from sqlite_utils import Database
+
 from store import moments
 from store.connection import Connection
 from store.texts import storable
@@ -41,8 +43,8 @@ class Progress:
     def mark(self, lesson_id: str, step_id: str, done: bool = True) -> None:
         with self._connection.writing() as db:
             db.execute(
-                "INSERT INTO steps (lesson, step, done, changed_at) VALUES (?, ?, ?, ?) "
-                "ON CONFLICT (lesson, step) DO UPDATE SET done = excluded.done, changed_at = excluded.changed_at",
+                "INSERT INTO steps (lesson, step, done, changed_at) VALUES (?, ?, ?, ?) ON CONFLICT (lesson, step) "
+                "DO UPDATE SET done = excluded.done, changed_at = max(excluded.changed_at, steps.changed_at)",
                 [lesson_id, step_id, done, moments.to_text(moments.now())],
             )
 
@@ -53,8 +55,8 @@ class Progress:
     def set_position(self, lesson_id: str, step_id: str) -> None:
         with self._connection.writing() as db:
             db.execute(
-                "INSERT INTO positions (lesson, step, changed_at) VALUES (?, ?, ?) "
-                "ON CONFLICT (lesson) DO UPDATE SET step = excluded.step, changed_at = excluded.changed_at",
+                "INSERT INTO positions (lesson, step, changed_at) VALUES (?, ?, ?) ON CONFLICT (lesson) "
+                "DO UPDATE SET step = excluded.step, changed_at = max(excluded.changed_at, positions.changed_at)",
                 [lesson_id, step_id, moments.to_text(moments.now())],
             )
 
@@ -70,8 +72,8 @@ class Progress:
         return None if row is None else str(row[0])
 
     def save_guess(self, lesson_id: str, misconception_id: str, believed: bool, why: str) -> Guess:
-        saved_at = moments.now()
         with self._connection.writing() as db:
+            saved_at = _newest_time(db, "guesses", "misconception", lesson_id, misconception_id)
             db.execute(
                 "INSERT INTO guesses (lesson, misconception, believed, why, saved_at) VALUES (?, ?, ?, ?, ?)",
                 [lesson_id, misconception_id, believed, storable(why), moments.to_text(saved_at)],
@@ -86,15 +88,15 @@ class Progress:
         """Newest first."""
         with self._connection.reading() as db:
             rows = db.execute(
-                "SELECT misconception, believed, why, saved_at FROM guesses WHERE lesson = ? ORDER BY id DESC",
+                "SELECT misconception, believed, why, saved_at FROM guesses WHERE lesson = ? ORDER BY saved_at DESC, id DESC",
                 [lesson_id],
             ).fetchall()
         return [Guess(row[0], bool(row[1]), row[2], moments.from_text(row[3])) for row in rows]
 
     def save_gate(self, lesson_id: str, gate_id: str, evidence: str) -> GateEvidence:
         """Keeps the evidence for a gate beside the earlier ones. Empty evidence takes the gate back."""
-        saved_at = moments.now()
         with self._connection.writing() as db:
+            saved_at = _newest_time(db, "gate_evidence", "gate", lesson_id, gate_id)
             db.execute(
                 "INSERT INTO gate_evidence (lesson, gate, evidence, saved_at) VALUES (?, ?, ?, ?)",
                 [lesson_id, gate_id, storable(evidence), moments.to_text(saved_at)],
@@ -111,15 +113,15 @@ class Progress:
         with self._connection.reading() as db:
             rows = db.execute(
                 "SELECT gate, evidence, saved_at FROM gate_evidence WHERE lesson = :lesson "
-                "AND (:gate IS NULL OR gate = :gate) ORDER BY id DESC",
+                "AND (:gate IS NULL OR gate = :gate) ORDER BY saved_at DESC, id DESC",
                 {"lesson": lesson_id, "gate": gate_id},
             ).fetchall()
         return [GateEvidence(row[0], row[1], moments.from_text(row[2])) for row in rows]
 
     def save_note(self, lesson_id: str, step_id: str, text: str) -> Note:
         """Keeps a note for a step beside the earlier ones. An empty one takes the note away."""
-        saved_at = moments.now()
         with self._connection.writing() as db:
+            saved_at = _newest_time(db, "notes", "step", lesson_id, step_id)
             db.execute(
                 "INSERT INTO notes (lesson, step, text, saved_at) VALUES (?, ?, ?, ?)",
                 [lesson_id, step_id, storable(text), moments.to_text(saved_at)],
@@ -135,7 +137,7 @@ class Progress:
         """Newest first, taken-away ones (empty) included."""
         with self._connection.reading() as db:
             rows = db.execute(
-                "SELECT step, text, saved_at FROM notes WHERE lesson = ? ORDER BY id DESC", [lesson_id]
+                "SELECT step, text, saved_at FROM notes WHERE lesson = ? ORDER BY saved_at DESC, id DESC", [lesson_id]
             ).fetchall()
         return [Note(row[0], row[1], moments.from_text(row[2])) for row in rows]
 
@@ -143,16 +145,28 @@ class Progress:
         """Keeps a half-typed text. The key names the field, such as "verdict/diffusiongemma"."""
         with self._connection.writing() as db:
             db.execute(
-                "INSERT INTO drafts (key, text, changed_at) VALUES (?, ?, ?) "
-                "ON CONFLICT (key) DO UPDATE SET text = excluded.text, changed_at = excluded.changed_at",
+                "INSERT INTO drafts (key, text, changed_at) VALUES (?, ?, ?) ON CONFLICT (key) "
+                "DO UPDATE SET text = excluded.text, changed_at = max(excluded.changed_at, drafts.changed_at)",
                 [key, storable(text), moments.to_text(moments.now())],
             )
 
     def draft(self, key: str) -> str | None:
         with self._connection.reading() as db:
             row = db.execute("SELECT text FROM drafts WHERE key = ?", [key]).fetchone()
-        return None if row is None else str(row[0])
+        return None if row is None or not row[0] else str(row[0])
 
     def clear_draft(self, key: str) -> None:
+        """The row stays, empty: a draft that was done with here must not come back with an older progress file."""
         with self._connection.writing() as db:
-            db.execute("DELETE FROM drafts WHERE key = ?", [key])
+            db.execute(
+                "UPDATE drafts SET text = '', changed_at = max(?, changed_at) WHERE key = ? AND text <> ''",
+                [moments.to_text(moments.now()), key],
+            )
+
+
+def _newest_time(db: Database, table: str, part: str, lesson_id: str, part_id: str) -> datetime:
+    """Now, or the time of the newest row about the same thing where the clock was set back since."""
+    (newest,) = db.execute(
+        f"SELECT max(saved_at) FROM {table} WHERE lesson = ? AND {part} = ?", [lesson_id, part_id]
+    ).fetchone()
+    return moments.not_before(moments.now(), newest)

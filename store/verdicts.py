@@ -37,7 +37,8 @@ class Verdicts:
             raise StoreError("The verdict is empty", "there is no text in it", "Write a sentence or two.", exit_code=2)
         with self._connection.writing() as db:
             cited = tuple(dict.fromkeys(self._runs.resolve(run_id) for run_id in run_ids))
-            saved_at = moments.now()
+            (newest,) = db.execute("SELECT max(saved_at) FROM verdicts WHERE lesson = ?", [lesson_id]).fetchone()
+            saved_at = moments.not_before(moments.now(), newest)
             row = {
                 "lesson": lesson_id,
                 "text": storable(text),
@@ -58,6 +59,7 @@ class Verdicts:
     def _select(self, lesson_id: str, limit: int) -> list[Verdict]:
         with self._connection.reading() as db:
             rows = db.execute(
-                f"SELECT {COLUMNS} FROM verdicts WHERE lesson = ? ORDER BY id DESC LIMIT ?", [lesson_id, limit]
+                f"SELECT {COLUMNS} FROM verdicts WHERE lesson = ? ORDER BY saved_at DESC, id DESC LIMIT ?",
+                [lesson_id, limit],
             ).fetchall()
         return [Verdict(row[0], row[1], row[2], tuple(json.loads(row[3])), moments.from_text(row[4])) for row in rows]

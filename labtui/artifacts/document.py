@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 
 from exercises.records import Run
 from labtui.artifacts.harness_map import MapRow, harness_map
@@ -30,11 +30,15 @@ class SourceCheck:
 
 @dataclass(frozen=True, slots=True)
 class Recalled:
-    """changed_since: the item was reworded after it was answered."""
+    """changed_since: the item was reworded after it was answered.
+
+    due_on: the person's day on which it comes back. due_at: when that day begins on the clock by which it was graded.
+    """
 
     item: RecallItem
     answer: Answer | None
     changed_since: bool
+    due_on: date | None
     due_at: datetime | None
 
 
@@ -138,13 +142,14 @@ def _source_check(lesson: Lesson, anchor: Anchor, notes: dict[str, Note]) -> Sou
 
 def _recall(lesson: Lesson, store: Store) -> tuple[Recalled, ...]:
     answers = store.recall.latest(lesson.id)
-    due = {scheduled.item: scheduled.due_at for scheduled in store.recall.schedule(lesson.id)}
+    due = {scheduled.item: scheduled for scheduled in store.recall.schedule(lesson.id)}
     return tuple(
         Recalled(
             item=item,
             answer=(answer := answers.get(item.id)),
             changed_since=answer is not None and answer.item_hash != item_hash(item),
-            due_at=due.get(item.id),
+            due_on=due[item.id].due_on if item.id in due else None,
+            due_at=due[item.id].due_at if item.id in due else None,
         )
         for item in lesson.recall
     )

@@ -90,6 +90,7 @@ def json_document(artifact: Artifact) -> dict[str, Any]:
                 "answer": None if recalled.answer is None else recalled.answer.answer,
                 "answered_at": None if recalled.answer is None else _time(recalled.answer.answered_at),
                 "grade": None if recalled.answer is None else recalled.answer.grade,
+                "due_on": None if recalled.due_on is None else recalled.due_on.isoformat(),
                 "due_at": _time(recalled.due_at),
                 "changed_since": recalled.changed_since,
                 "expected": recalled.item.answer,

@@ -257,8 +257,8 @@ def _recalled(recalled: Recalled) -> Iterator[str]:
         return
     yield quoted(answer.answer) or "(an empty answer)"
     facts = [f"Answered {_day(answer.answered_at)}", f"graded {answer.grade}" if answer.grade else "not graded yet"]
-    if recalled.due_at is not None:
-        facts.append(f"again on {_day(recalled.due_at)}")
+    if recalled.due_on is not None:
+        facts.append(f"again on {recalled.due_on}")
     if recalled.changed_since:
         facts.append("the question was reworded since")
     yield f"{', '.join(facts)}. A good answer says:"

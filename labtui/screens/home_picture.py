@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING
 
 from exercises.records import Run
 from exercises.speed import format_rate
+from labtui.due_words import due_words
 from labtui.standing import Standing, standing_of
 from labtui.widgets.dates import day_words
 from lessons.model import Lesson
+from store.days import day_of
 
 if TYPE_CHECKING:
     from store.opening import Store
@@ -42,10 +44,10 @@ def home_picture(store: Store, lessons: Sequence[Lesson], now: datetime) -> Home
         events += [_verdict_event(verdict, now) for verdict in store.verdicts.history(lesson.id)[:LATELY]]
         questions = {item.id: item.question for item in lesson.recall}
         for answer in store.recall.answers(lesson.id)[:LATELY]:
-            if answer.grade is None or answer.due_at is None:
+            if answer.grade is None or answer.due_on is None:
                 outcome = "answered, not graded"
             else:
-                outcome = f"{answer.grade}, again {day_words(answer.due_at, now)}"
+                outcome = f"{answer.grade}, again {due_words(answer.due_on, day_of(now))}"
             events.append(
                 Event(
                     f"recall: {questions.get(answer.item, answer.item)}",

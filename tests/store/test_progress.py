@@ -55,7 +55,7 @@ def test_drafts_are_kept_replaced_and_cleared(store):
     store.progress.save_draft("verdict/lesson", "Half a sentence, 半句话")
     store.progress.save_draft("recall/lesson/item", "")
     assert store.progress.draft("verdict/lesson") == "Half a sentence, 半句话"
-    assert store.progress.draft("recall/lesson/item") == ""
+    assert store.progress.draft("recall/lesson/item") is None, "an empty text is no draft"
     store.progress.clear_draft("verdict/lesson")
     store.progress.clear_draft("verdict/lesson")
     assert store.progress.draft("verdict/lesson") is None

@@ -30,8 +30,8 @@ def test_an_answer_is_kept_before_it_is_graded(store):
 def test_a_graded_item_comes_back_on_a_later_day(store, grade):
     graded = store.recall.grade(answered(store).id, grade, MONDAY)
     assert graded.grade == grade and graded.graded_at == MONDAY
-    assert graded.due_at is not None
-    assert graded.due_at >= MONDAY + timedelta(days=1)
+    assert graded.due_on is not None and graded.due_at is not None
+    assert graded.due_on >= MONDAY.date() + timedelta(days=1)
     assert store.recall.due(graded.due_at - timedelta(seconds=1)) == []
     assert [due.item for due in store.recall.due(graded.due_at)] == ["tradeoff"]
 
@@ -39,9 +39,9 @@ def test_a_graded_item_comes_back_on_a_later_day(store, grade):
 def test_better_grades_come_back_later_and_repetition_lengthens_the_wait(store):
     waits = []
     for grade in RATINGS:
-        due = store.recall.grade(answered(store, item=grade).id, grade, MONDAY).due_at
+        due = store.recall.grade(answered(store, item=grade).id, grade, MONDAY).due_on
         assert due is not None
-        waits.append(due - MONDAY)
+        waits.append(due - MONDAY.date())
     assert waits == sorted(waits) and waits[0] < waits[-1]
     first = store.recall.grade(answered(store).id, "good", MONDAY).due_at
     second = store.recall.grade(answered(store).id, "good", first).due_at
