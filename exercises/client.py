@@ -140,7 +140,8 @@ def _stream_once(
     timeout_s: float,
 ) -> StreamOutcome:
     reader = StreamReader()
-    clock = None
+    clock: str | None = None
+    sent_at: float | None = None
     ended: Ended = "broken"
     error: str | None = None
     if cancel is not None and cancel.is_set():
@@ -148,7 +149,7 @@ def _stream_once(
     try:
         with TimedRequest(endpoint, "/v1/chat/completions", body, cancel, timeout_s) as request:
             _expect_stream(request, endpoint)
-            clock = request.clock
+            clock, sent_at = request.clock, request.sent_at
             decoder = SseDecoder()
             while not reader.finished:
                 arrival = request.next()
@@ -165,7 +166,7 @@ def _stream_once(
     except TimedOut:
         error = f"the answer was not complete after {timeout_s:g} s"
     outcome = reader.outcome(ended, error)
-    return replace(outcome, server={**outcome.server, "arrival_clock": clock})
+    return replace(outcome, server={**outcome.server, "arrival_clock": clock}, sent_at=sent_at)
 
 
 def _expect_stream(request: TimedRequest, endpoint: Endpoint) -> None:

@@ -108,6 +108,11 @@ class TimedRequest:
                 sock.shutdown(socket.SHUT_RDWR)
 
     @property
+    def sent_at(self) -> float | None:
+        """time.monotonic() of the request's first byte: it sets the arrivals of several requests on one clock."""
+        return None if self._backend.stream is None else self._backend.stream.sent_at
+
+    @property
     def clock(self) -> str:
         """Whose clock the arrivals are: the kernel's receive time stamps, or this program's when it came to read."""
         stream = self._backend.stream

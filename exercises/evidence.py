@@ -44,6 +44,7 @@ def run_evidence(
         "max_tokens": task.max_tokens,
         "request": request,
         "streams": streams,
+        "sent_at_monotonic_s": outcome.sent_at,
         "server": {"url": endpoint.public_root, "vllm_version": version, **outcome.server},
         "finish_reason": outcome.finish_reason,
         "ended": outcome.ended,

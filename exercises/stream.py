@@ -24,6 +24,7 @@ class StreamOutcome:
     error: the server's or the network's words where it ended "broken". server: what the server said about itself and
     about this request (request id, model, fingerprint, how usage was told, events that could not be read).
     raw: the data of each event with its arrival, as far as LARGEST_RAW goes; raw_cut: there was more.
+    sent_at: time.monotonic() of the request, for setting several streams on one clock.
     """
 
     timeline: Timeline
@@ -35,6 +36,7 @@ class StreamOutcome:
     server: Mapping[str, Any] = field(default_factory=dict)
     raw: tuple[tuple[float, str], ...] = ()
     raw_cut: bool = False
+    sent_at: float | None = None
 
 
 class StreamReader:

@@ -7,12 +7,12 @@
 
     [[task]]
     id = "coding"
-    kind = "coding"                    # coding | vision
+    kind = "coding"                    # coding | vision; in kinds.toml short | prose | code | structured | reasoning
     title = "..."
     body = "what the person sees before it runs"
     max_tokens = 256
     [task.checker]
-    type = "svg"                       # svg | python_function | choice; further keys are its settings
+    type = "svg"                       # one of checkers/catalogue.py; further keys are its settings
     [[task.variant]]                   # one of them is drawn by the seed of the run
     prompt = "Write an SVG of a red circle."
     expect = { elements = ["circle"], fill = "red" }       # settings of the checker for this variant
@@ -25,7 +25,9 @@
     prompt = "..."                     # one prompt, or variants as above
 
 Settings: svg takes elements, fill, text, min_labels, moving; python_function takes function and
-cases = [{ args, result }]; choice takes when_true, when_false, and answer where no drawing knows it.
+cases = [{ args, result }]; python_source takes function; choice takes when_true, when_false, and answer where no
+drawing knows it; text takes contains, any_of, min_words, max_words, number; structured takes form ("json" or "table"),
+keys, rows.
 """
 
 from __future__ import annotations
@@ -38,7 +40,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, Literal, cast, get_args
 
 from exercises.checkers.catalogue import CHECKER_TYPES, Checker, read_checker, runs_code
 from exercises.errors import ExerciseError
@@ -48,7 +50,11 @@ FORMAT_VERSION = 1
 SMALLEST_PICTURE = 48
 LARGEST_PICTURE = 4096
 
-Kind = Literal["coding", "vision"]
+Kind = Literal["coding", "vision", "short", "prose", "code", "structured", "reasoning"]
+KINDS: tuple[str, ...] = get_args(Kind)
+
+TASKS_FILE = "tasks.toml"
+KINDS_FILE = "kinds.toml"
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +139,7 @@ class TaskSet:
 
 def load_task_set(path: Path) -> TaskSet:
     """path: a tasks.toml or its folder. Raises ExerciseError (exit 2) that names file and place of the first fault."""
-    file = path / "tasks.toml" if path.is_dir() else path
+    file = path / TASKS_FILE if path.is_dir() else path
     try:
         document = tomllib.loads(file.read_bytes().decode("utf-8"))
     except OSError as fault:
@@ -149,8 +155,19 @@ def load_task_set(path: Path) -> TaskSet:
 
 def task_set_for(checkpoint: str, practice: bool) -> TaskSet:
     """The tasks for a checkpoint: the practice checkpoint has its own, every other model gets the lab's."""
-    folder = "practice" if practice or checkpoint == "practice" else "diffusiongemma"
-    return load_task_set(Path(__file__).parent / folder)
+    return load_task_set(_folder_for(checkpoint, practice) / TASKS_FILE)
+
+
+def prompt_kinds_for(checkpoint: str, practice: bool) -> TaskSet:
+    """One task for each kind of prompt (short answer, prose, code, structured, reasoning) that the checkpoint knows.
+
+    Steps per canvas depend on what is written, so a speed without its kind of prompt says little.
+    """
+    return load_task_set(_folder_for(checkpoint, practice) / KINDS_FILE)
+
+
+def _folder_for(checkpoint: str, practice: bool) -> Path:
+    return Path(__file__).parent / ("practice" if practice or checkpoint == "practice" else "diffusiongemma")
 
 
 def find_task(task_id: str, task_set: TaskSet) -> Task:
@@ -202,8 +219,8 @@ def _read_set(table: TomlTable) -> TaskSet:
 
 def _read_task(table: TomlTable, file: str, set_id: str, practice: bool) -> Task:
     task_id, kind = table.text("id"), table.text("kind")
-    if kind not in ("coding", "vision"):
-        raise table.fault(f"kind = {kind!r}", '"coding" or "vision"')
+    if kind not in KINDS:
+        raise table.fault(f"kind = {kind!r}", f"one of {', '.join(KINDS)}")
     checker = dict(table.table("checker"))
     checker_type = checker.pop("type", None)
     if checker_type not in CHECKER_TYPES:

@@ -74,7 +74,7 @@ def summarise(runs: Sequence[Run]) -> Summary:
         counted=len(counted),
         invalid=len(measured) - len(counted),
         passed=sum(run.check.passed for run in counted),
-        values={key: _spread([getattr(run.speed, key) for run in counted]) for key in SUMMARISED},
+        values={key: spread_of([getattr(run.speed, key) for run in counted]) for key in SUMMARISED},
     )
 
 
@@ -94,7 +94,7 @@ def summary_to_json(summary: Summary) -> dict[str, Any]:
     }
 
 
-def _spread(values: Sequence[float | NotMeasurable]) -> Spread | NotMeasurable:
+def spread_of(values: Sequence[float | NotMeasurable]) -> Spread | NotMeasurable:
     numbers = [float(value) for value in values if not isinstance(value, NotMeasurable)]
     if not numbers:
         reasons = sorted({value.reason for value in values if isinstance(value, NotMeasurable)})

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Literal, cast
 
 from exercises.checkers.choice import Choice, check_choice
 from exercises.checkers.python_function import Case, FunctionWanted, check_python_function
+from exercises.checkers.python_source import SourceWanted, check_python_source
+from exercises.checkers.structured import StructuredWanted, check_structured
 from exercises.checkers.svg import SvgWanted, check_svg
+from exercises.checkers.text import TextWanted, check_text
 from exercises.records import Check
 from exercises.toml_table import TomlTable
 
 Checker = Callable[[str], Check]
 
-CHECKER_TYPES = ("svg", "python_function", "choice")
+CHECKER_TYPES = ("svg", "python_function", "python_source", "choice", "text", "structured")
 
 
 def runs_code(checker_type: str) -> bool:
@@ -29,8 +33,14 @@ def read_checker(checker_type: str, settings: TomlTable, truth: bool | None, run
         return _svg(settings)
     if checker_type == "python_function":
         return _python_function(settings, run_code)
+    if checker_type == "python_source":
+        return _python_source(settings)
     if checker_type == "choice":
         return _choice(settings, truth)
+    if checker_type == "text":
+        return _text(settings)
+    if checker_type == "structured":
+        return _structured(settings)
     raise settings.fault(f"there is no checker {checker_type!r}", f"one of {', '.join(CHECKER_TYPES)}")
 
 
@@ -57,6 +67,38 @@ def _python_function(settings: TomlTable, run_code: bool) -> Checker:
     settings.nothing_else()
     wanted = FunctionWanted(function, tuple(cases))
     return lambda answer: check_python_function(answer, wanted, run_code=run_code)
+
+
+def _python_source(settings: TomlTable) -> Checker:
+    wanted = SourceWanted(settings.text("function"))
+    settings.nothing_else()
+    return lambda answer: check_python_source(answer, wanted)
+
+
+def _text(settings: TomlTable) -> Checker:
+    number = settings.value("number", None)
+    if number is not None and (isinstance(number, bool) or not isinstance(number, int | float)):
+        raise settings.fault(f"number must be a number, not {number!r}", "number = 42")
+    wanted = TextWanted(
+        contains=settings.texts("contains", ()),
+        any_of=settings.texts("any_of", ()),
+        min_words=settings.whole("min_words", 0, least=0),
+        max_words=settings.whole("max_words", 0, least=0),
+        number=None if number is None else float(number),
+    )
+    settings.nothing_else()
+    return lambda answer: check_text(answer, wanted)
+
+
+def _structured(settings: TomlTable) -> Checker:
+    form = settings.text("form")
+    if form not in ("json", "table"):
+        raise settings.fault(f"form = {form!r}", '"json" or "table"')
+    wanted = StructuredWanted(
+        cast(Literal["json", "table"], form), settings.texts("keys", ()), settings.whole("rows", 0, least=0)
+    )
+    settings.nothing_else()
+    return lambda answer: check_structured(answer, wanted)
 
 
 def _choice(settings: TomlTable, truth: bool | None) -> Checker:
