@@ -15,6 +15,13 @@ def m001_first_schema(db: Database) -> None:
             db.execute(statement)
 
 
+@migrations()
+def m002_sweeps_and_judgements(db: Database) -> None:
+    for statement in SWEEPS_AND_JUDGEMENTS.split(";"):
+        if statement.strip():
+            db.execute(statement)
+
+
 # Times are UTC text of one width (store/moments.py). Answers, grades, guesses, gates, notes and verdicts are only
 # ever added: the newest one counts, the older ones are the history.
 FIRST_SCHEMA = """
@@ -132,4 +139,39 @@ CREATE TABLE launches (
 );
 CREATE INDEX launches_by_plan ON launches (plan_key, started_at);
 CREATE INDEX launches_by_start ON launches (started_at)
+"""
+
+
+# A sweep grows while it runs: its document is replaced as each point is finished. Pairs and judgements are only ever
+# added; blind: 1 for the first judgement of a pair, which was given before its runs were named.
+SWEEPS_AND_JUDGEMENTS = """
+CREATE TABLE sweeps (
+    id TEXT PRIMARY KEY,
+    axis TEXT NOT NULL,
+    checkpoint TEXT NOT NULL,
+    practice INTEGER NOT NULL,
+    started_at TEXT NOT NULL,
+    document TEXT NOT NULL
+);
+CREATE INDEX sweeps_by_start ON sweeps (started_at);
+
+CREATE TABLE pairs (
+    id TEXT PRIMARY KEY,
+    task TEXT NOT NULL,
+    left_run TEXT NOT NULL REFERENCES runs (id),
+    right_run TEXT NOT NULL REFERENCES runs (id),
+    made_at TEXT NOT NULL
+);
+CREATE INDEX pairs_by_task ON pairs (task, made_at);
+
+CREATE TABLE judgements (
+    id INTEGER PRIMARY KEY,
+    pair TEXT NOT NULL REFERENCES pairs (id),
+    choice TEXT NOT NULL,
+    why TEXT NOT NULL,
+    blind INTEGER NOT NULL,
+    judged_at TEXT NOT NULL
+);
+CREATE INDEX judgements_by_pair ON judgements (pair, id);
+CREATE UNIQUE INDEX judgements_one_is_blind ON judgements (pair) WHERE blind = 1
 """

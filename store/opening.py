@@ -18,12 +18,14 @@ from store.copying import copy_database
 from store.errors import StoreError
 from store.faults import LOCKED, error_family, explain, read_only
 from store.journal import choose_journal, file_system_of
+from store.judgements import Judgements
 from store.launches import Launches
 from store.location import ENVIRONMENT_VARIABLE, default_path, own_folder
 from store.progress import Progress
 from store.recall import Recall
 from store.runs import Runs
 from store.schema import SchemaState, migrate, refuse_foreign_and_newer, schema_state
+from store.sweeps import Sweeps
 from store.verdicts import Verdicts
 
 BUSY_TIMEOUT_S = 10.0
@@ -47,6 +49,8 @@ class Store:
         self.recall = Recall(connection)
         self.progress = Progress(connection)
         self.launches = Launches(connection)
+        self.sweeps = Sweeps(connection)
+        self.judgements = Judgements(connection, self.runs)
 
     @classmethod
     def open(

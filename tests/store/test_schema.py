@@ -150,5 +150,16 @@ def schema_of(path: Path) -> set[str]:
 
 
 def test_the_first_migration_is_what_it_was_when_it_was_released(tmp_path):
-    Store.open(tmp_path / "new.db").close()
+    only_the_first = Migrations(MIGRATION_SET)
+    only_the_first()(m001_first_schema)
+    connection = Connection(tmp_path / "new.db", 5)
+    with connection.writing() as db:
+        migrate(db, tmp_path / "new.db", only_the_first)
+    connection.close()
     assert schema_of(tmp_path / "new.db") == schema_of(first_store(tmp_path / "first.db"))
+
+
+def test_a_store_of_the_first_schema_becomes_what_a_new_one_is(tmp_path):
+    Store.open(tmp_path / "new.db").close()
+    Store.open(first_store(tmp_path / "first.db")).close()
+    assert schema_of(tmp_path / "new.db") == schema_of(tmp_path / "first.db")

@@ -1,0 +1,210 @@
+"""Blind comparison: two answers to the same task side by side, in an order that nobody knows until one was chosen."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal, cast, get_args
+
+from exercises.records import Run
+from exercises.run_ids import new_id
+from store import moments
+from store.connection import Connection
+from store.errors import StoreError
+from store.runs import Runs
+from store.texts import storable
+
+Choice = Literal["left", "right", "equal", "neither"]
+CHOICES: tuple[str, ...] = get_args(Choice)
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """What may be shown before the judgement: the task and the two answers, and nothing that says whose they are."""
+
+    id: str
+    task: str
+    left: str
+    right: str
+    made_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """blind: it was given before the pair was revealed. Only blind judgements are counted."""
+
+    id: int
+    pair: str
+    choice: Choice
+    why: str
+    blind: bool
+    judged_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Revealed:
+    """judgement: the blind one."""
+
+    pair: Pair
+    left: Run
+    right: Run
+    judgement: Judgement
+
+    @property
+    def preferred(self) -> Run | None:
+        chosen: dict[str, Run] = {"left": self.left, "right": self.right}
+        return chosen.get(self.judgement.choice)
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """Blind judgements between two checkpoints: how often each was preferred, and how often none."""
+
+    first: str
+    second: str
+    first_preferred: int
+    second_preferred: int
+    equal: int
+    neither: int
+
+    @property
+    def judged(self) -> int:
+        return self.first_preferred + self.second_preferred + self.equal + self.neither
+
+
+class Judgements:
+    def __init__(self, connection: Connection, runs: Runs) -> None:
+        self._connection = connection
+        self._runs = runs
+
+    def make_pair(self, one_id: str, other_id: str) -> Pair:
+        """Draws the order of two runs and keeps it. Raises StoreError (exit code 2) for runs that make no fair pair."""
+        one, other = self._runs.get(one_id), self._runs.get(other_id)
+        reason = why_no_pair(one, other)
+        if reason is not None:
+            raise StoreError(
+                "These two runs make no blind pair",
+                reason,
+                "Choose two valid runs of the same prompt on different checkpoints: run both with the same --seed.",
+                exit_code=2,
+            )
+        left, right = (one, other) if secrets.randbelow(2) else (other, one)
+        made_at = moments.now()
+        row = {
+            "id": new_id("p", made_at),
+            "task": one.task,
+            "left_run": left.id,
+            "right_run": right.id,
+            "made_at": moments.to_text(made_at),
+        }
+        with self._connection.writing() as db:
+            db.table("pairs").insert(row)
+        return Pair(row["id"], one.task, left.output, right.output, made_at)
+
+    def pair(self, pair_id: str) -> Pair:
+        """Raises StoreError with exit code 2."""
+        row = self._row(pair_id)
+        left, right = self._runs.get(row[2]), self._runs.get(row[3])
+        return Pair(row[0], row[1], left.output, right.output, moments.from_text(row[4]))
+
+    def open_pairs(self, task: str | None = None) -> list[Pair]:
+        """Those without a judgement, oldest first."""
+        with self._connection.reading() as db:
+            ids = db.execute(
+                "SELECT id FROM pairs WHERE (:task IS NULL OR task = :task) "
+                "AND id NOT IN (SELECT pair FROM judgements) ORDER BY made_at, id",
+                {"task": task},
+            ).fetchall()
+        return [self.pair(row[0]) for row in ids]
+
+    def judge(self, pair_id: str, choice: str, why: str = "") -> Judgement:
+        """Keeps a judgement; the first of a pair is its blind one. Raises StoreError (exit code 2)."""
+        if choice not in CHOICES:
+            raise StoreError(
+                "There is no such choice", f"{choice!r} is not one", f"Choose one of {', '.join(CHOICES)}.", exit_code=2
+            )
+        row = self._row(pair_id)
+        judged_at = moments.now()
+        with self._connection.writing() as db:
+            first = db.execute("SELECT 1 FROM judgements WHERE pair = ?", [row[0]]).fetchone() is None
+            judgement = {
+                "pair": row[0],
+                "choice": choice,
+                "why": storable(why),
+                "blind": first,
+                "judged_at": moments.to_text(judged_at),
+            }
+            judgement_id = db.table("judgements").insert(judgement).last_pk
+        return Judgement(cast(int, judgement_id), row[0], cast(Choice, choice), str(judgement["why"]), first, judged_at)
+
+    def reveal(self, pair_id: str) -> Revealed:
+        """Whose the answers are. Raises StoreError (exit code 2) before there is a judgement."""
+        row = self._row(pair_id)
+        with self._connection.reading() as db:
+            judged = db.execute(
+                "SELECT id, pair, choice, why, blind, judged_at FROM judgements WHERE pair = ? AND blind = 1", [row[0]]
+            ).fetchone()
+        if judged is None:
+            raise StoreError(
+                "This pair is not judged yet",
+                "whose the answers are is hidden until one was chosen",
+                f"Judge it first: {', '.join(CHOICES)}.",
+                exit_code=2,
+            )
+        return Revealed(self.pair(row[0]), self._runs.get(row[2]), self._runs.get(row[3]), _judgement(judged))
+
+    def tally(self, task: str | None = None) -> list[Tally]:
+        """One for each two checkpoints that were compared, their names in alphabetical order."""
+        counts: dict[tuple[str, str], dict[str, int]] = {}
+        for revealed in self._all(task):
+            first, second = sorted((revealed.left.checkpoint, revealed.right.checkpoint))
+            count = counts.setdefault((first, second), dict.fromkeys(("first", "second", "equal", "neither"), 0))
+            preferred = revealed.preferred
+            if preferred is None:
+                count[revealed.judgement.choice] += 1
+            else:
+                count["first" if preferred.checkpoint == first else "second"] += 1
+        return [
+            Tally(first, second, count["first"], count["second"], count["equal"], count["neither"])
+            for (first, second), count in sorted(counts.items())
+        ]
+
+    def _all(self, task: str | None) -> Sequence[Revealed]:
+        with self._connection.reading() as db:
+            ids = db.execute(
+                "SELECT id FROM pairs WHERE (:task IS NULL OR task = :task) "
+                "AND id IN (SELECT pair FROM judgements WHERE blind = 1) ORDER BY made_at, id",
+                {"task": task},
+            ).fetchall()
+        return [self.reveal(row[0]) for row in ids]
+
+    def _row(self, pair_id: str) -> tuple[Any, ...]:
+        with self._connection.reading() as db:
+            row = db.execute(
+                "SELECT id, task, left_run, right_run, made_at FROM pairs WHERE id = ?", [pair_id.strip()]
+            ).fetchone()
+        if row is None:
+            raise StoreError(
+                "There is no such pair", f"no pair has the id {pair_id!r}", "Make one from two runs.", exit_code=2
+            )
+        return cast(tuple[Any, ...], row)
+
+
+def why_no_pair(one: Run, other: Run) -> str | None:
+    """Why a judgement between these two would say nothing, None where it would."""
+    if one.practice != other.practice:
+        return "one is from the practice checkpoint, which is never set beside another model"
+    if one.checkpoint == other.checkpoint:
+        return f"both are from {one.checkpoint}"
+    if (one.task_set, one.task) != (other.task_set, other.task):
+        return f"they are different tasks: {one.task} and {other.task}"
+    if any(one.evidence.get(key) != other.evidence.get(key) for key in ("prompt", "images")):
+        return "their prompts or pictures differ"
+    invalid = next((run for run in (one, other) if not run.valid), None)
+    return None if invalid is None else f"run {invalid.id} is not valid: {invalid.invalid_reason}"
+
+
+def _judgement(row: tuple[Any, ...]) -> Judgement:
+    return Judgement(row[0], row[1], row[2], row[3], bool(row[4]), moments.from_text(row[5]))
