@@ -104,6 +104,7 @@ Numbers of the practice checkpoint are labelled so: they say nothing about Diffu
         self._chosen: str | None = None
         self._runs: tuple[Run, ...] = ()
         self._repeats = Repeats()
+        self._runs_fault_told = False
 
     @property
     def lesson(self) -> Lesson:
@@ -240,7 +241,7 @@ Numbers of the practice checkpoint are labelled so: they say nothing about Diffu
             return
         task = self.chosen_task
         upcoming = self._upcoming.get(task.id) if task is not None else None
-        self.panel.show_about(task, upcoming, self._runs, self.lab.now(), self._repeats.words)
+        self.panel.show_about(task, upcoming, self._repeats.words)
         self._turn_keys()
 
     def _turn_keys(self) -> None:
@@ -302,7 +303,8 @@ Numbers of the practice checkpoint are labelled so: they say nothing about Diffu
         self.query_one("#tasks").focus()
 
     def action_latest(self) -> None:
-        self._show_about()
+        if not self.query_one("#latest").display:
+            self._show_about()
         self.query_one("#latest").focus()
 
     def action_values(self) -> None:
@@ -384,14 +386,17 @@ Numbers of the practice checkpoint are labelled so: they say nothing about Diffu
             self.post_message(
                 self.RunsSeen(await self.lab.books.ask(lambda store: tuple(store.runs.list(limit=RUNS_SHOWN))))
             )
+            self._runs_fault_told = False
         except Exception as error:
-            self.show_fault(error)
+            # Told once: closing the box brings this page back, which reads the runs again.
+            if not self._runs_fault_told:
+                self._runs_fault_told = True
+                self.show_fault(error)
 
     @on(RunsSeen)
     def _runs_seen(self, event: RunsSeen) -> None:
         self._runs = event.runs
-        if self.panel.mode == "about":
-            self._show_about()
+        self.panel.show_latest(event.runs, self.lab.now())
 
     @on(OptionList.OptionSelected, "#tasks")
     def _task_selected(self) -> None:

@@ -97,25 +97,25 @@ class RunPanel(Container):
             line.display = bool(text)
             line.update(text)
 
-    def show_about(
-        self, task: Task | None, upcoming: PreparedTask | None, runs: Sequence[Run], now: datetime, how_often: str
-    ) -> None:
-        """What the task asks, how often enter runs it, and the latest runs."""
+    def show_about(self, task: Task | None, upcoming: PreparedTask | None, how_often: str) -> None:
+        """What the task asks, and how often enter runs it."""
         self._turn("about")
         self.run_shown = None
         self._head("" if task is None else f"{visible_line(task.title)}", "")
         prompt = "" if upcoming is None else f"asks: {visible(upcoming.prompt_text.strip())}"
         self.query_one("#run-prompt", Static).update(f"{prompt}\nr  {how_often}" if prompt else "")
+        self._picture_of(upcoming)
+
+    def show_latest(self, runs: Sequence[Run], now: datetime) -> None:
         rows = [
             Choice(
                 run.id,
-                visible_line(run_label(run)),
-                f"{visible_line(run_outcome(run))}  {day_words(datetime.fromisoformat(run.started_at), now)}",
+                visible_line(f"{run_label(run)} · {run_outcome(run)}"),
+                day_words(datetime.fromisoformat(run.started_at), now),
             )
             for run in runs
         ]
         self.query_one("#latest", Choices).show(rows or [Choice(None, "None yet.")])
-        self._picture_of(upcoming)
 
     def show_live(self, progress: Progress, now: datetime) -> None:
         if self.mode != "live":
