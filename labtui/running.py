@@ -12,7 +12,7 @@ from exercises.endpoint import Endpoint
 from exercises.records import Run
 from exercises.run_json import run_to_json
 from exercises.running import Event, RunFinished, run_trial
-from exercises.tasks import Task, find_task, task_set_for
+from exercises.tasks import Task, find_task, prompt_kinds_for, task_set_for
 from exercises.trial import Trial
 from labtui.errors import NO_STORE, USAGE, LabError, is_explained
 
@@ -29,14 +29,21 @@ Keep = Callable[[Run], Run]
 
 
 def task_for(endpoint: Endpoint, task_id: str) -> Task:
-    """The task of that name in the set that belongs to the served checkpoint. Raises ExerciseError (exit 2)."""
+    """The task of that name in the set that belongs to the served checkpoint, or the prompt kind of that name.
+
+    Raises ExerciseError (exit 2).
+    """
+    kinds = prompt_kinds_for(endpoint.checkpoint, endpoint.practice)
+    if any(task.id == task_id for task in kinds.tasks):
+        return find_task(task_id, kinds)
     return find_task(task_id, task_set_for(endpoint.checkpoint, endpoint.practice))
 
 
 def refuse_unknown_task(task_id: str) -> None:
     """Raises ExerciseError (exit 2) with the nearest name where no set has that task: known without a server."""
     sets = [task_set_for("practice", True), task_set_for("", False)]
-    if not any(task.id == task_id for one in sets for task in one.tasks):
+    kinds = [prompt_kinds_for("practice", True), prompt_kinds_for("", False)]
+    if not any(task.id == task_id for one in (*sets, *kinds) for task in one.tasks):
         find_task(task_id, max(sets, key=lambda one: len(one.tasks)))
 
 
@@ -87,7 +94,7 @@ def run_and_keep(
     def kept_at_once(event: Event) -> None:
         tell(event)
         if isinstance(event, RunFinished):
-            tell(RunKept(_keep_or_rescue(event.run, keep)))
+            tell(RunKept(keep_or_rescue(event.run, keep)))
 
     return run_trial(
         task,
@@ -101,7 +108,8 @@ def run_and_keep(
     )
 
 
-def _keep_or_rescue(run: Run, keep: Keep) -> Run:
+def keep_or_rescue(run: Run, keep: Keep) -> Run:
+    """Raises LabError (exit 4) where the run could not be kept: it is then in a file that the error names."""
     try:
         return keep(run)
     except Exception as error:

@@ -16,14 +16,16 @@ from labtui.errors import DONE, FAILED
 
 if TYPE_CHECKING:
     from exercises.records import Run
+    from exercises.sweep import Axis
     from exercises.trial import Trial
     from labtui.running import LabEvent
 
 ESTIMATED_FROM = 5
+SWEEP_ROUNDS = 3
 
 
 @click.command(cls=LabCommand)
-@click.argument("task_id", metavar="TASK")
+@click.argument("task_id", metavar="TASK", required=False)
 @click.option("--runs", type=click.IntRange(min=1), default=1, show_default=True, metavar="N", help="Measured runs.")
 @click.option(
     "--warmup",
@@ -35,20 +37,58 @@ ESTIMATED_FROM = 5
 @click.option(
     "--run-code", is_flag=True, help="Allow a task to run the code that the model writes, in a limited child."
 )
+@click.option(
+    "--sweep",
+    type=click.Choice(["kinds", "concurrency", "steps"]),
+    help="Vary one thing: kinds of prompts (needs no TASK), requests at once, or the cap on denoising steps. "
+    "--runs are then rounds at each point, 3 without it.",
+)
+@click.option("--points", metavar="A,B,...", default="", help="Only these points of the sweep, such as 1,2,4.")
 @json_option
+@click.pass_context
 @pass_session
 def run(
-    session: Session, task_id: str, runs: int, warmup: int | None, seed: int | None, run_code: bool, as_json: bool
+    session: Session,
+    context: click.Context,
+    task_id: str | None,
+    runs: int,
+    warmup: int | None,
+    seed: int | None,
+    run_code: bool,
+    sweep: Axis | None,
+    points: str,
+    as_json: bool,
 ) -> int:
     """Run TASK (coding, vision, ...) on the served model: tokens per second, and whether the answer is right.
 
     The tasks belong to the checkpoint that is served. Every run is kept as soon as it is finished. Exit 1 where an
     answer fails its check or a run is not valid. Ctrl-C stops and keeps what is finished.
     """
+    from labtui.claims import claims_beside_trial, claims_to_json
+    from labtui.cli.claims_text import claim_lines, known_claims
     from labtui.cli.faults import INTERRUPTED
     from labtui.running import refuse_unallowed_code, refuse_unknown_task, run_and_keep, task_for, warmups_needed
 
-    refuse_unknown_task(task_id)
+    if task_id is not None:
+        refuse_unknown_task(task_id)
+    if sweep is not None:
+        from labtui.cli.sweep import run_the_sweep
+
+        given = context.get_parameter_source("runs") != click.core.ParameterSource.DEFAULT
+        return run_the_sweep(
+            session,
+            sweep,
+            task_id,
+            wanted=[part.strip() for part in points.split(",") if part.strip()],
+            rounds=runs if given else SWEEP_ROUNDS,
+            warmup=1 if warmup is None else warmup,
+            seed=seed,
+            run_code=run_code,
+            usual_s=_estimate(session.store.runs.list(limit=ESTIMATED_FROM)),
+            as_json=as_json,
+        )
+    if task_id is None:
+        raise click.UsageError("Missing argument 'TASK'.", context)
     store = session.store
     endpoint = session.supervisor().endpoint()
     task = task_for(endpoint, task_id)
@@ -73,10 +113,11 @@ def run(
             cancel=cancel,
         )
     measured = [one for one in trial.runs if not one.warmup]
+    beside = claims_beside_trial(trial, known_claims(session))
     if as_json:
-        session.emit(_as_data(trial, single=runs == 1))
+        session.emit({**_as_data(trial, single=runs == 1), "claims": claims_to_json(beside)})
     else:
-        for line in _lines(trial):
+        for line in (*_lines(trial), *claim_lines(beside)):
             click.echo(line)
     if trial.error is not None:
         from labtui.cli.faults import show

@@ -1,0 +1,180 @@
+"""run --sweep and sweeps: one thing varied, and what it does to the speed."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from labtui.cli.interrupting import ctrl_c_sets
+from labtui.cli.lazy_group import LabCommand
+from labtui.cli.narration import Working, working
+from labtui.cli.session import Session, json_option, pass_session
+from labtui.errors import DONE, FAILED
+
+if TYPE_CHECKING:
+    from exercises.sweep import Axis, SweepEvent
+    from labtui.running import RunKept
+
+BAR_CELLS = 24
+TITLES = {"kinds": "kind of prompt", "concurrency": "requests at once", "steps": "cap on denoising steps"}
+
+
+def run_the_sweep(
+    session: Session,
+    axis: Axis,
+    task_id: str | None,
+    *,
+    wanted: Sequence[str],
+    rounds: int,
+    warmup: int,
+    seed: int | None,
+    run_code: bool,
+    usual_s: float | None,
+    as_json: bool,
+) -> int:
+    from exercises.sweep import sweep_to_json
+    from exercises.sweep_points import requests_of
+    from labtui.cli.faults import INTERRUPTED, show
+    from labtui.sweeping import sweep_and_keep, sweep_points
+
+    store = session.store
+    endpoint = session.supervisor().endpoint()
+    points = sweep_points(axis, endpoint, task_id, wanted)
+    total = requests_of(points, rounds, warmup)
+    about = "" if usual_s is None else f", about {usual_s * total / 60:.0f} min" if usual_s * total > 90 else ""
+    session.say(f"{len(points)} points, {total} requests in all{about}. Ctrl-C stops and keeps what is finished.")
+    cancel = threading.Event()
+    with working(session, f"sweep by {TITLES[axis]} on {endpoint.checkpoint}") as narrator, ctrl_c_sets(cancel):
+        sweep = sweep_and_keep(
+            axis,
+            points,
+            endpoint,
+            store.runs.add,
+            store.sweeps.save,
+            rounds=rounds,
+            warmup=warmup,
+            seed=seed,
+            usual_s=usual_s,
+            run_code=run_code,
+            on_event=_narrating(narrator),
+            cancel=cancel,
+        )
+    document = sweep_to_json(sweep)
+    if as_json:
+        session.emit(document)
+    else:
+        for line in sweep_lines(document):
+            click.echo(line)
+    if sweep.error is not None:
+        show(sweep.error, Session(quiet=session.quiet))
+        return sweep.error.exit_code
+    if sweep.cancelled:
+        session.say("Stopped. What was finished is kept.")
+        return INTERRUPTED
+    measured = [run for result in sweep.points for run in result.runs if not run.warmup]
+    return DONE if all(run.valid for run in measured) else FAILED
+
+
+@click.command("sweeps", cls=LabCommand)
+@click.argument("sweep_id", metavar="SWEEP", required=False)
+@click.option("--limit", type=click.IntRange(min=1), default=20, show_default=True, help="How many, newest first.")
+@json_option
+@pass_session
+def sweeps_command(session: Session, sweep_id: str | None, limit: int, as_json: bool) -> None:
+    """The sweeps that were kept, newest first, or one of them with its points. A new one: labtui run --sweep kinds."""
+    from labtui.cli.run_text import columns, local_time
+
+    if sweep_id is not None:
+        document = session.store.sweeps.get(sweep_id).document
+        if as_json:
+            session.emit(document)
+            return
+        for line in sweep_lines(document):
+            click.echo(line)
+        return
+    found = session.store.sweeps.list(limit)
+    if as_json:
+        session.emit([one.document for one in found])
+        return
+    if not found:
+        session.say("No sweeps yet. The first: labtui run --sweep kinds")
+        return
+    rows = [("SWEEP", "WHEN", "BY", "CHECKPOINT", "POINTS")]
+    for one in found:
+        points = f"{len(one.document['points'])} of {one.document['asked']}"
+        when = local_time(one.started_at.isoformat())
+        rows.append((one.id, when, TITLES.get(one.axis, one.axis), one.checkpoint, points))
+    for line in columns(rows):
+        click.echo(line)
+
+
+def sweep_lines(document: Mapping[str, Any]) -> Iterator[str]:
+    """The points of a sweep with bars for the speed; every number with its definition below."""
+    from exercises.speed import format_rate
+    from labtui.cli.run_text import PRACTICE_LABEL, columns, local_time
+    from labtui.terminal_text import visible_line
+
+    axis = document["axis"]
+    by = TITLES.get(axis, axis)
+    yield f"sweep by {by} · {document['checkpoint']} · {document['id']} · {local_time(document['started_at'])}"
+    if document["practice"]:
+        yield f"  {PRACTICE_LABEL}"
+    points = document["points"]
+    fastest = max((point["aggregate_tps"] or 0 for point in points), default=0)
+    rows: list[tuple[str, ...]] = [(by.upper(), "END TO END", "", "95 % INTERVAL", "STEPS/CANVAS", "CHECK")]
+    if axis == "concurrency":
+        rows = [(by.upper(), "ALL TOGETHER", "", "95 % INTERVAL", "EACH, MEDIAN", "STEPS/CANVAS", "CHECK")]
+    for point in points:
+        rate, steps, interval = point["aggregate_tps"], point["steps_per_canvas"], point["aggregate_tps_interval"]
+        summary = point["summary"]
+        row = [
+            point["label"],
+            "not measurable" if rate is None else format_rate(rate),
+            "" if not rate else "█" * max(1, round(BAR_CELLS * rate / fastest)),
+            "" if interval is None else f"{format_rate(interval[0])} to {format_rate(interval[1])}",
+            "not measurable" if steps is None else f"{steps:.3g}",
+            f"{summary['passed']} of {summary['counted']} passed",
+        ]
+        if axis == "concurrency":
+            each = summary["values"]["end_to_end_tps"]
+            row.insert(4, "not measurable" if each is None else format_rate(each["median"]))
+        rows.append(tuple(row))
+    for line in columns(rows):
+        yield f"  {visible_line(line)}"
+    for point in points:
+        for key in ("aggregate_tps", "steps_per_canvas"):
+            if point[f"{key}_reason"]:
+                yield f"  {point['label']}: {key} not measurable: {visible_line(point[f'{key}_reason'])}"
+    if len(points) < document["asked"]:
+        yield f"  {len(points)} of {document['asked']} points have runs"
+    for key in ("aggregate_tps", "per_stream_tps", "steps_per_canvas"):
+        if axis == "concurrency" or key != "per_stream_tps":
+            yield f"  {key}: {document['definitions'][key]}"
+
+
+def _narrating(narrator: Working) -> Callable[[SweepEvent | RunKept], None]:
+    from exercises.sweep import PointStarted, SweepProgress
+    from labtui.cli.run_text import end_to_end
+    from labtui.running import RunKept
+    from lessons.times import clock
+
+    doing = ""
+
+    def tell(event: SweepEvent | RunKept) -> None:
+        nonlocal doing
+        match event:
+            case PointStarted():
+                doing = f"{event.point.label} ({event.number} of {event.of})"
+                narrator.now(doing)
+            case SweepProgress():
+                left = "" if event.left_s is None else f", about {clock(event.left_s)} left"
+                narrator.now(doing, f" · {event.done} of {event.of} requests{left}")
+            case RunKept():
+                kept = event.run
+                name = "warm-up" if kept.warmup else "run"
+                narrator.say(f"{doing}: {name} {kept.id}: {end_to_end(kept)} end to end")
+
+    return tell
