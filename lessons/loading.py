@@ -83,7 +83,7 @@ def _lesson(document: Document) -> Lesson:
         examples=_parts(data, "example", lambda part: Example(part["id"], _text(part, "title"), _text(part, "body"))),
         pitfalls=_parts(data, "pitfall", lambda part: Pitfall(part["id"], _text(part, "body"))),
         misconceptions=_parts(data, "misconception", _misconception),
-        gates=_parts(data, "gate", lambda part: Gate(part["id"], _text(part, "title"), _text(part, "body"))),
+        gates=_parts(data, "gate", _gate),
         prompt=_prompt(data.get("prompt", {})),
         practice=_parts(data, "practice", _practice_piece),
         lab_tasks=_parts(data, "lab_task", _lab_task),
@@ -179,7 +179,12 @@ def _practice_piece(values: Values) -> PracticePiece:
         title=_text(values, "title"),
         body=_text(values, "body"),
         done_signal=_text(values, "done_signal"),
+        piece=values.get("piece", "text"),
     )
+
+
+def _gate(values: Values) -> Gate:
+    return Gate(values["id"], _text(values, "title"), _text(values, "body"), tuple(values.get("needs", ())))
 
 
 def _lab_task(values: Values) -> LabTask:

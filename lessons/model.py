@@ -104,11 +104,15 @@ class Misconception:
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """One of the conditions under which the lesson counts as learned."""
+    """One of the conditions under which the lesson counts as learned.
+
+    needs: what counts as evidence, as named in NEEDS of lessons/schema.py; empty where the person's text alone counts.
+    """
 
     id: str
     title: str
     body: str
+    needs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,10 +128,13 @@ class GroundedPrompt:
 
 @dataclass(frozen=True, slots=True)
 class PracticePiece:
+    """piece: what is made, as named in PIECES of lessons/schema.py; "text" is free text."""
+
     id: str
     title: str
     body: str
     done_signal: str
+    piece: str = "text"
 
 
 @dataclass(frozen=True, slots=True)

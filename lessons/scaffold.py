@@ -128,6 +128,7 @@ anchors = ["first-claim"]
 [[practice]]
 id = "a-piece"
 title = "Something to make"
+piece = "text"                    # or evidence-map, harness-map, teach-back, checklist, transfer
 body = "What to make of what."
 done_signal = "What is there when it is done."
 
@@ -150,6 +151,7 @@ anchors = ["first-claim"]
 [[gate]]
 id = "own-words"
 title = "The claim, in your words"
+needs = ["own-words", "citation"] # or evidence-map, harness-map, teach-back, runs, verdict
 body = "What the person has to show."
 
 # For the prompt that a person gives to an assistant. What you leave out is filled in.

@@ -8,17 +8,22 @@ from typing import Literal
 FORMAT_VERSION = 1
 OLDEST_FORMAT = 1
 
-Kind = Literal["text", "line", "id", "ids", "retired", "texts", "time", "url", "lang", "count", "release"]
+Kind = Literal[
+    "text", "line", "id", "ids", "retired", "texts", "time", "url", "lang", "count", "release", "piece", "needs"
+]
 
 LENGTH_LIMITS: dict[Kind, int] = {"text": 20_000, "line": 500, "id": 64, "url": 2_000, "lang": 35, "release": 20}
 LIST_LIMIT = 200
+PIECES = ("evidence-map", "harness-map", "teach-back", "checklist", "transfer", "text")
+NEEDS = ("own-words", "citation", "evidence-map", "harness-map", "teach-back", "runs", "verdict")
 SIZE_LIMIT_BYTES = 1_048_576
 
 
 @dataclass(frozen=True, slots=True)
 class Key:
     """kind: what the value must be. text: Markdown, any number of lines; line: one line; texts: a list of text;
-    ids: a list of anchor ids; retired: ids no longer in use; time: "m:ss", "h:mm:ss" or seconds; release: "0.3.1"."""
+    ids: a list of anchor ids; retired: ids no longer in use; time: "m:ss", "h:mm:ss" or seconds; release: "0.3.1";
+    piece: one of PIECES; needs: a list of NEEDS."""
 
     name: str
     kind: Kind
@@ -113,14 +118,16 @@ TABLES = (
         ),
         step="misconception",
     ),
-    Table("practice", (ID, TITLE, BODY, Key("done_signal", "text", required=True)), step="practice"),
+    Table(
+        "practice", (ID, TITLE, Key("piece", "piece"), BODY, Key("done_signal", "text", required=True)), step="practice"
+    ),
     Table("lab_task", (ID, Key("task", "id", required=True), TITLE, BODY), step="lab"),
     Table(
         "recall",
         (ID, Key("question", "line", required=True), Key("answer", "text"), Key("points", "texts"), ANCHORS),
         step="recall",
     ),
-    Table("gate", (ID, TITLE, BODY), step="gate"),
+    Table("gate", (ID, TITLE, Key("needs", "needs"), BODY), step="gate"),
     Table(
         "prompt",
         (

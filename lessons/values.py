@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 from urllib.parse import urlsplit
 
-from lessons.messages import quoted
-from lessons.schema import LENGTH_LIMITS, LIST_LIMIT, Kind
+from lessons.messages import nearest, quoted
+from lessons.schema import LENGTH_LIMITS, LIST_LIMIT, NEEDS, PIECES, Kind
 from lessons.times import parse_clock
 
 KEBAB_CASE = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
@@ -26,7 +26,7 @@ Complaint = tuple[int | None, str]
 
 
 def complaints(kind: Kind, value: Any) -> Iterator[Complaint]:
-    if kind in ("ids", "texts", "retired"):
+    if kind in ("ids", "texts", "retired", "needs"):
         yield from _list_complaints(kind, value)
     elif message := CHECKS[kind](value):
         yield None, message
@@ -49,7 +49,7 @@ def _list_complaints(kind: Kind, value: Any) -> Iterator[Complaint]:
         return
     if len(value) > LIST_LIMIT:
         yield None, f"has {len(value)} entries; {LIST_LIMIT} is the most"
-    check: Callable[[Any], str] = {"ids": _id, "texts": _text, "retired": _retired}[kind]
+    check: Callable[[Any], str] = {"ids": _id, "texts": _text, "retired": _retired, "needs": _need}[kind]
     seen: set[str] = set()
     for position, entry in enumerate(value):
         if message := check(entry):
@@ -95,6 +95,20 @@ def _retired(value: Any) -> str:
     if RETIRED_ID.fullmatch(value):
         return ""
     return f'{quoted(value)} is neither an id nor a kind and an id, as in "recall/a-b1"'
+
+
+def _piece(value: Any) -> str:
+    return _one_of(PIECES, value)
+
+
+def _need(value: Any) -> str:
+    return _one_of(NEEDS, value)
+
+
+def _one_of(known: tuple[str, ...], value: Any) -> str:
+    if message := _string(value, "line"):
+        return message
+    return "" if value in known else f"{quoted(value)} is none of {', '.join(known)}{nearest(value, known)}"
 
 
 def _time(value: Any) -> str:
@@ -163,4 +177,5 @@ CHECKS: dict[Kind, Callable[[Any], str]] = {
     "lang": _lang,
     "count": _count,
     "release": _release,
+    "piece": _piece,
 }

@@ -10,16 +10,19 @@ from lessons.importing.deep import build_deep_lesson
 from lessons.importing.draft import Draft
 from lessons.importing.grounded import GroundedPart, Quotation, read_grounded_part
 from lessons.importing.markdown_escapes import as_markdown
-from lessons.importing.marks import bullet, ends_sentence, plain_form, time_of, times_inside
+from lessons.importing.marks import bullet, ends_sentence, time_of, times_inside
 from lessons.importing.page import Page
 from lessons.importing.page_text import Line
 from lessons.schema import FORMAT_VERSION
 from lessons.times import clock
+from lessons.words import plain_form
 
 BYLINE = re.compile(r"(?P<channel>.*?)\s*Watch(?:ed)?\s*(?P<state>(?:no )?transcripts?\b.*)?", re.IGNORECASE)
 SKILL_LABEL = re.compile(r"skill you build[:：]\s*(?P<skill>.*)", re.IGNORECASE)
 ADDRESS = re.compile(r"https?://\S+")
 FRAME_ORDER = ("principle", "why", "skill", "watch_for")
+PIECE_WORDS = (("harness map", "harness-map"), ("checklist", "checklist"), ("learning transfer", "transfer"))
+NEED_WORDS = (("in your own words", "own-words"), ("weakest link", "harness-map"), ("harness map", "harness-map"))
 STAGE_SEPARATOR = re.compile(r"\s*(?:->|→|⇒|➔|➜)\s*")
 
 
@@ -195,9 +198,28 @@ def _practice(lines: Sequence[Line], draft: Draft) -> None:
         signal = rest[0] if rest else body
         draft.leave(rest[1:], "a practice piece has a title, a text and a done signal; this is one line more")
         values = {"title": title.text, "body": as_markdown(body.text), "done_signal": as_markdown(signal.text)}
+        if made := _piece_made(title.text, body.text):
+            values["piece"] = made
         piece = draft.add("practice", values, [title, body, *rest[:1]], name=title.text)
         if piece and not rest:
             draft.wanting(f"practice/{piece}", title, "the page names no done signal; the task stands in its place")
+
+
+def _piece_made(title: str, body: str) -> str:
+    """Which editor of the studio a piece of the layout asks for, "" where it names none."""
+    name, task = plain_form(title), plain_form(body)
+    if "evidence map" in name:
+        return "evidence-map"
+    if "teach back" in name:
+        return "teach-back"
+    return next((piece for words, piece in PIECE_WORDS if words in name or words in task), "")
+
+
+def _needed(body: str) -> dict[str, list[str]]:
+    """What a gate of the layout counts as evidence, as a key to add to it."""
+    text = plain_form(body)
+    needs = list(dict.fromkeys(need for words, need in NEED_WORDS if words in text))
+    return {"needs": needs} if needs else {}
 
 
 def _recall(lines: Sequence[Line], anchors: dict[float, str], draft: Draft) -> None:
@@ -223,7 +245,7 @@ def _gates(lines: Sequence[Line], draft: Draft) -> None:
         body, *rest = below
         draft.leave(rest, "a gate is one number and one paragraph; this is one line more")
         title = first_words(body.text)
-        draft.add("gate", {"title": title, "body": as_markdown(body.text)}, [body], name=title)
+        draft.add("gate", {"title": title, **_needed(body.text), "body": as_markdown(body.text)}, [body], name=title)
 
 
 def _sources(lines: Sequence[Line], draft: Draft) -> None:

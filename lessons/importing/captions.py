@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import re
-import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -13,10 +12,10 @@ from webvtt.errors import MalformedCaptionError, MalformedFileError
 
 from lessons.errors import LessonError
 from lessons.messages import printable
+from lessons.words import words_of
 
 TIMING = re.compile(r"^\s*(?:\d+:)?\d{1,2}:\d{1,2}[.,]\d+\s*-->", re.MULTILINE)
 TAG = re.compile(r"<[^<>]*>|\{\\[^{}]*\}")
-WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 
 ROLLING_WORDS = 60
 """How much of a cue may be repeated by the next one; a line of captions is much shorter."""
@@ -67,21 +66,6 @@ def read_captions(text: str, name: str) -> Captions:
     return Captions(len(cues), found)
 
 
-def words_of(text: str) -> list[str]:
-    """For comparing: small letters, no punctuation; scripts that do not part words give one character each."""
-    found: list[str] = []
-    for match in WORD.findall(unicodedata.normalize("NFKC", text).casefold().replace("’", "'")):
-        run = ""
-        for character in match:
-            if _stands_alone(character):
-                found += [run, character] if run else [character]
-                run = ""
-            else:
-                run += character
-        found += [run] if run else []
-    return found
-
-
 def _words(cues: Sequence[tuple[float, float, str]]) -> Iterator[Word]:
     before: list[str] = []
     for start, end, text in cues:
@@ -108,8 +92,3 @@ def _milliseconds(stamp: str) -> float:
 def _numbered(text: str) -> str:
     """SRT whose first cue has lost its number is still SRT."""
     return text if text.split("\n", 1)[0].strip().isdigit() else f"1\n{text}"
-
-
-def _stands_alone(character: str) -> bool:
-    name = unicodedata.name(character, "")
-    return name.startswith(("CJK", "HIRAGANA", "KATAKANA", "THAI", "LAO", "KHMER", "MYANMAR"))

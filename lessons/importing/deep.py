@@ -10,9 +10,10 @@ from lessons.importing.blocks import Block, blocks, is_number, unglued
 from lessons.importing.draft import Draft
 from lessons.importing.grounded import Quotation
 from lessons.importing.markdown_escapes import as_markdown
-from lessons.importing.marks import plain_form, quotation, time_of, times_inside
+from lessons.importing.marks import quotation, time_of, times_inside
 from lessons.importing.page_text import Line
 from lessons.times import clock
+from lessons.words import plain_form
 
 COUNT = re.compile(r"(?<!\d)\d{1,9}(?:[.,\u2009 ]\d{3}){0,3}(?!\d)")
 LAST_SENTENCE = re.compile(r"(?P<before>.*[.!?][”\"')]?)\s+(?P<last>[A-Z][^.!?]*(?:[.!?](?=\S)[^.!?]*)*[.!?])")

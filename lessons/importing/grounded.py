@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from lessons.importing.draft import Draft
-from lessons.importing.marks import OPENING, bullet, leading_time, numbered, plain_form, quotation
+from lessons.importing.marks import OPENING, bullet, leading_time, numbered, quotation
 from lessons.importing.page_text import Line
+from lessons.words import plain_form
 
 FACTS = ("title", "url", "topic", "learning_frame", "why")
 LABELS = {

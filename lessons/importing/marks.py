@@ -20,12 +20,6 @@ SENTENCE_ENDS = ".!?…。！？｡؟۔।;:"
 AFTER_SENTENCE_END = CLOSING + ")]）］"
 
 
-def plain_form(text: str) -> str:
-    """For comparing: full-width forms made narrow, letters small, everything but letters and digits one space."""
-    folded = unicodedata.normalize("NFKC", text).casefold()
-    return " ".join("".join(character if character.isalnum() else " " for character in folded).split())
-
-
 def number_of(text: str) -> int | None:
     """12 of a line that is only "12", "12." or "12)"."""
     match = NUMBER.fullmatch(unicodedata.normalize("NFKC", text))

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from lessons.importing.marks import number_of, plain_form, time_of
+from lessons.importing.marks import number_of, time_of
 from lessons.importing.page_text import Line
+from lessons.words import plain_form
 
 Section = Literal[
     "header",

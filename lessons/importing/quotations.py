@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-from lessons.importing.captions import Captions, Word, words_of
+from lessons.importing.captions import Captions, Word
+from lessons.words import words_of
 
 SLACK_S = 1.0
 """Times in a lesson are whole seconds: a quotation stands at one if its cue covers it within this."""

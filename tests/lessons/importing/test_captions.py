@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lessons.errors import LessonError
-from lessons.importing.captions import read_captions, words_of
+from lessons.importing.captions import read_captions
 from lessons.importing.importer import import_page, to_json
 from lessons.importing.quotations import standing
 
@@ -68,11 +68,6 @@ def test_damaged_captions_give_words_or_a_message(data):
     else:
         assert captions.words
         assert all(0 <= word.start_s <= word.end_s for word in captions.words)
-
-
-def test_words_of_scripts_without_blanks():
-    assert words_of("返りです。OK") == ["返", "り", "で", "す", "ok"]
-    assert words_of("It’s — Naïve, 3.8!") == ["it's", "naïve", "3", "8"]
 
 
 def cues(words, start_s=0.0, per_cue=5, seconds=2.0):

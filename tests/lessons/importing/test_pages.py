@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from lessons.importing.importer import import_page, to_json
-from lessons.importing.marks import plain_form
 from lessons.importing.page import split_page
 from lessons.importing.page_text import page_lines
 from lessons.prompt import grounded_prompt
+from lessons.words import plain_form
 
 PAGES = Path(__file__).parents[2] / "fixtures" / "pages"
 COUNTS = {
