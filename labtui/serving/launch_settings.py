@@ -12,6 +12,7 @@ from labtui.serving.budget import (
     ACTIVATION_GIB,
     CONTEXT_GIB,
     DRIVER_GIB,
+    GIB,
     Budget,
     Fit,
     Request,
@@ -28,7 +29,9 @@ from labtui.serving.measured import MeasuredLaunch, best_match
 from labtui.serving.parallel import Parallel
 
 ASSUMED_VLLM = "0.32.0"
-CPU_KV_SPACE_GIB = 1
+CPU_KV_BYTES = 128 << 20
+"""Room for 59,918 tokens of the practice checkpoint, as vLLM prints at its start."""
+KV_SPACE_VARIABLE = "VLLM_CPU_KVCACHE_SPACE"
 SHORTEST_LENGTH = 8192
 FIT_RANK: Mapping[Fit, int] = MappingProxyType({"NO": 0, "TIGHT": 1, "PASS": 2})
 CACHE_BYTES = {"auto": 2, "bfloat16": 2, "float16": 2, "float32": 4}
@@ -269,23 +272,29 @@ class Choice:
 
     # --- the CPU
 
+    def _cpu_kv_gib(self) -> float:
+        """The variable goes before the flag: vLLM lets it (platforms/cpu.py)."""
+        if space := os.environ.get(KV_SPACE_VARIABLE):
+            return float(space)
+        return float(own_number(self.own, "--kv-cache-memory-bytes", int) or CPU_KV_BYTES) / GIB
+
     def on_cpu(self) -> Settings:
         """A checkpoint made for the CPU; where a GPU is, vLLM for it serves the same small model there."""
         checkpoint = self.checkpoint
         architecture = self._architecture
         length = int(own_number(self.own, "--max-model-len", int) or checkpoint.max_model_len or architecture.context)
         request = Request(length, length, CACHE_BYTES.get(checkpoint.precision, 2), 1)
-        kv_space = float(os.environ.get("VLLM_CPU_KVCACHE_SPACE") or CPU_KV_SPACE_GIB)
+        kv_space = self._cpu_kv_gib()
         budget = cpu_budget(
             available_gib=self.machine.memory_available_gib,
-            host_memory_gib=(checkpoint.host_memory_gib or checkpoint.resident_gib) + kv_space - CPU_KV_SPACE_GIB,
+            host_memory_gib=(checkpoint.host_memory_gib or checkpoint.resident_gib) + kv_space - CPU_KV_BYTES / GIB,
             kv_space_gib=kv_space,
             weights_gib=checkpoint.resident_gib,
             kv_request_gib=kv_per_request_gib(architecture, request),
             sampler=self.sampler(architecture.vocabulary),
             wanted_sequences=self.wanted_sequences,
         )
-        flags = (
+        flags: tuple[Flag, ...] = (
             Flag("--served-model-name", checkpoint.name, "the name that requests use"),
             Flag("--max-num-seqs", str(self.wanted_sequences), "requests that denoise together"),
             Flag("--max-model-len", str(length), "the longest request, prompt and answer together"),
@@ -296,7 +305,12 @@ class Choice:
         )
         env = {"VLLM_NO_USAGE_STATS": "1", "DO_NOT_TRACK": "1", "VLLM_USE_V2_MODEL_RUNNER": "1"}
         if self.machine.vllm is None or self.machine.vllm.cpu:
-            env |= {"VLLM_CPU_KVCACHE_SPACE": f"{kv_space:g}", "TORCH_COMPILE_DISABLE": "1"}
+            # One process less, and one thread: so small a model waits longer for a second one than it gains by it.
+            env |= {"TORCH_COMPILE_DISABLE": "1", "VLLM_ENABLE_V1_MULTIPROCESSING": "0", "OMP_NUM_THREADS": "1"}
+            env |= {name: os.environ[name] for name in ("OMP_NUM_THREADS", KV_SPACE_VARIABLE) if os.environ.get(name)}
+            if not os.environ.get(KV_SPACE_VARIABLE):
+                why_so_small = f"memory for the KV cache, {CPU_KV_BYTES >> 20} MiB: many times what requests here take"
+                flags = (*flags, Flag("--kv-cache-memory-bytes", str(CPU_KV_BYTES), why_so_small))
         why = (*budget.why, "numbers from it are practice numbers: they say nothing about DiffusionGemma 26B")
         return Settings(flags, budget.fit, why, budget, env)
 

@@ -19,7 +19,7 @@ from labtui.serving.finding import Finding
 from labtui.serving.gpu import GIB, gpus
 from labtui.serving.preflight import ENOUGH_FILES, SMALL_SHM_GIB
 
-PRACTICE_MEMORY_GIB = 4.0
+PRACTICE_MEMORY_GIB = 2.0
 ENOUGH_DISK_GB = 20.0
 SMALLEST_TERMINAL = (80, 24)
 OLDEST_DRIVER_FOR_CUDA_13 = 580

@@ -52,7 +52,7 @@ def test_an_old_driver_is_named(monkeypatch, driver, old):
 
 
 @pytest.mark.parametrize(
-    ("free", "limit", "ok"), [(20, None, True), (3, None, False), (20, 2.0, False), (20, 64.0, True)]
+    ("free", "limit", "ok"), [(20, None, True), (1.5, None, False), (20, 1.0, False), (20, 64.0, True)]
 )
 def test_memory_and_the_container_s_share_of_it(monkeypatch, free, limit, ok):
     monkeypatch.setattr(looks.psutil, "virtual_memory", lambda: SimpleNamespace(available=free * GIB, total=32 * GIB))

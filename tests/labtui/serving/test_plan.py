@@ -99,11 +99,28 @@ def test_the_practice_plan_serves_on_the_cpu() -> None:
     assert value(plan, "--served-model-name") == "practice"
     assert json.loads(value(plan, "--diffusion-config") or "") == {"canvas_length": 64}
     assert "--enforce-eager" in plan.argv
-    assert plan.env["VLLM_CPU_KVCACHE_SPACE"] == "1"
+    assert value(plan, "--kv-cache-memory-bytes") == str(128 << 20)
+    assert "VLLM_CPU_KVCACHE_SPACE" not in plan.env, "it would silently go before the flag"
+    assert (plan.env["VLLM_ENABLE_V1_MULTIPROCESSING"], plan.env["OMP_NUM_THREADS"]) == ("0", "1")
     assert plan.env["TORCH_COMPILE_DISABLE"] == "1"
     assert plan.env["HF_HUB_OFFLINE"] == "1"
     assert "vllm_cpu" in plan.env["PYTHONPATH"]
     assert any("practice numbers" in line for line in plan.why)
+
+
+def test_what_the_person_set_for_the_cpu_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VLLM_CPU_KVCACHE_SPACE", "2")
+    monkeypatch.setenv("OMP_NUM_THREADS", "8")
+    plan = make_plan(machine=CPU)
+    assert (plan.env["VLLM_CPU_KVCACHE_SPACE"], plan.env["OMP_NUM_THREADS"]) == ("2", "8")
+    assert "--kv-cache-memory-bytes" not in plan.argv
+    assert plan.budget is not None and plan.budget.kv_available_gib == 2
+
+
+def test_a_cache_that_is_too_small_for_one_request_is_said_before() -> None:
+    plan = make_plan(machine=CPU, extra_flags=["--kv-cache-memory-bytes", "100000"])
+    assert plan.fit == "NO"
+    assert "too small" in plan.why[0]
 
 
 def test_the_practice_plan_on_a_gpu_box_has_no_cpu_settings() -> None:
@@ -114,7 +131,7 @@ def test_the_practice_plan_on_a_gpu_box_has_no_cpu_settings() -> None:
 
 
 def test_too_little_main_memory_for_practice_is_said() -> None:
-    plan = make_plan("practice", machine=replace(CPU, memory_available_gib=2.0))
+    plan = make_plan("practice", machine=replace(CPU, memory_available_gib=1.0))
     assert plan.fit == "NO"
     assert "main memory" in plan.why[0]
 

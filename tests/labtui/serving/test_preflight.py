@@ -272,7 +272,7 @@ def test_a_taken_port_names_its_holder(fake_plan: FakePlan) -> None:
 
 
 def test_little_main_memory_for_practice(fake_plan: FakePlan) -> None:
-    machine = Machine((), 2.0, VLLM)
+    machine = Machine((), 1.0, VLLM)
     plan = make_plan("practice", machine=machine)
     assert found(plan, machine, "fit").blocking
 

@@ -61,7 +61,7 @@ def test_it_outlives_its_starter_is_used_by_the_next_and_dies_with_its_engine(fo
     launch = supervisor.launch
     assert launch is not None
     named = {processes.describe(one).partition(" ")[0]: one for one in processes.members(launch.launch_id)}
-    assert {"VLLM::EngineCore", "VLLM::Worker"} <= named.keys(), "vLLM's own processes carry the mark"
+    assert "VLLM::EngineCore" in named, "vLLM's own processes carry the mark"
     named["VLLM::EngineCore"].kill()
     died = until(supervisor, lambda status: status.state == "stopped")
     assert died.died
