@@ -117,7 +117,7 @@ class Recall:
             if answer.grade is not None:
                 self._undo(db, answer)
             before = self._last_review(db, answer.lesson, answer.item)
-            graded_at = moments.not_before(now or moments.now(), before and moments.to_text(before.graded_at))
+            graded_at = moments.not_before(now or moments.now(), moments.to_text(before.graded_at) if before else None)
             offset = local_time(graded_at, zone).utcoffset() or timedelta()
             reviewed = review(before, grade, graded_at, int(offset.total_seconds()))
             db.table("recall_grades").insert(
@@ -252,7 +252,9 @@ ANSWERS = (
 
 def _answer(row: tuple[int, str, str, str, str, str, Grade | None, str | None, int | None, str | None]) -> Answer:
     graded_at, utc_offset_s, due_at = row[7:10]
-    graded = graded_at is not None and utc_offset_s is not None and due_at is not None
+    due_on = None
+    if graded_at is not None and utc_offset_s is not None and due_at is not None:
+        due_on = _due_on(graded_at, utc_offset_s, due_at)
     return Answer(
         id=row[0],
         lesson=row[1],
@@ -263,7 +265,7 @@ def _answer(row: tuple[int, str, str, str, str, str, Grade | None, str | None, i
         grade=row[6],
         graded_at=moments.from_text_or_none(graded_at),
         utc_offset_s=utc_offset_s,
-        due_on=_due_on(graded_at, utc_offset_s, due_at) if graded else None,
+        due_on=due_on,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import date
 from typing import TYPE_CHECKING, cast
 
 import click
@@ -10,13 +10,15 @@ import click
 from labtui.cli.conversation import InputEnded, ask, ask_choice, body_lines, is_typed, say, say_lines
 from labtui.cli.lazy_group import LabCommand
 from labtui.cli.session import Session, json_option, pass_session
+from labtui.due_words import due_words
 from labtui.errors import DONE
 from labtui.terminal_text import visible
 
 if TYPE_CHECKING:
     from lessons.model import Lesson, RecallItem
     from store.opening import Store
-    from store.recall import Answer, Grade
+    from store.recall import Answer
+    from store.scheduling import Grade
 
 UNDO = ":undo"
 
@@ -32,14 +34,19 @@ GRADES = {
 @click.argument("lesson_id", metavar="LESSON", required=False)
 @click.option("--plain", is_flag=True, help="Through stdin and stdout; the app has a recall screen of its own.")
 @click.option("--all", "everything", is_flag=True, help="Every question, due or not.")
+@click.option("--history", is_flag=True, help="Every answer and grade so far, instead of asking.")
 @pass_session
-def recall(session: Session, lesson_id: str | None, plain: bool, everything: bool) -> int:
+def recall(session: Session, lesson_id: str | None, plain: bool, everything: bool, history: bool) -> int:
     """Answer first, then reveal, then grade yourself. Each answer is saved before the reveal.
 
-    Asks what is due or was never answered. The grade decides on which day a question comes back. When input ends,
-    everything answered so far is kept.
+    Asks what is due or was never answered. The grade decides on which day a question comes back; a day begins at 4:00
+    on your clock. When input ends, everything answered so far is kept.
     """
     lessons = [session.lesson(lesson_id)] if lesson_id else session.lessons()
+    if history:
+        for lesson in lessons:
+            _say_history(lesson, session.store)
+        return DONE
     asked = [(lesson, item) for lesson in lessons for item in items_to_ask(lesson, session.store, everything)]
     if not asked:
         say(_nothing_due(lessons, session.store))
@@ -68,14 +75,18 @@ class Questions:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._last: Answer | None = None
+        self._last: tuple[Lesson, RecallItem, Answer] | None = None
 
     def ask(self, lesson: Lesson, item: RecallItem) -> bool:
         """One question from answer to grade; every step is saved before the next. False: skipped. Raises InputEnded."""
+        from labtui.answer_points import LEGEND, points_seen
+        from labtui.recall_words import LEFT_OPEN, changed_words
         from store.recall import item_hash
 
-        say(visible(item.question))
         before = self._store.recall.latest(lesson.id).get(item.id)
+        if changed := changed_words(item, before):
+            say(changed)
+        say(visible(item.question))
         ungraded = before if before is not None and before.grade is None else None
         text = self._answer_to(
             "Your answer (an empty line skips the question):" if ungraded is None else _keep(ungraded)
@@ -88,11 +99,16 @@ class Questions:
         else:
             say("Skipped.\n")
             return False
-        say("A good answer says:")
-        say_lines(body_lines(item.answer))
-        for point in item.points:
-            say(f"  · {visible(point)}")
-        self._grade(answer)
+        if not item.answer.strip() and not item.points:
+            say(LEFT_OPEN)
+        else:
+            say("A good answer says:")
+            say_lines(body_lines(item.answer))
+        for seen in points_seen(answer.answer, item.points):
+            say(f"  {seen.sign} {visible(seen.point)}")
+        if item.points:
+            say(f"  {LEGEND}\n")
+        self._grade(lesson, item, answer)
         return True
 
     def offer_undo(self) -> None:
@@ -104,17 +120,22 @@ class Questions:
             if self._last is None:
                 say("There is no grade to take back.")
                 continue
-            self._store.recall.undo_grade(self._last.id)
+            lesson, item, answer = self._last
+            self._store.recall.undo_grade(answer.id)
+            self._last = None
             say("The last grade is taken back.")
-            self._grade(self._last)
+            self._grade(lesson, item, answer)
         return given
 
-    def _grade(self, answer: Answer) -> None:
+    def _grade(self, lesson: Lesson, item: RecallItem, answer: Answer) -> None:
+        from labtui.recall_words import leech_words
+
         grade = ask_choice("Grade yourself:", GRADES)
-        self._last = self._store.recall.grade(answer.id, cast("Grade", grade))
-        say(
-            f"{grade.capitalize()}. It comes back {_when(self._last.due_at)}. ({UNDO} at the next question undoes it)\n"
-        )
+        graded = self._store.recall.grade(answer.id, cast("Grade", grade))
+        self._last = (lesson, item, graded)
+        say(f"{grade.capitalize()}. It comes back {_when(graded.due_on)}. ({UNDO} at the next question undoes it)")
+        leech = leech_words(lesson, item, self._store.recall.lapses(lesson.id)) if grade == "again" else None
+        say(f"{leech}\n" if leech else "")
 
 
 def _keep(ungraded: Answer) -> str:
@@ -124,28 +145,39 @@ def _keep(ungraded: Answer) -> str:
     )
 
 
-def _when(due_at: datetime | None) -> str:
-    if due_at is None:
-        return "now"
-    local = due_at.astimezone()
-    days = (local.date() - datetime.now().astimezone().date()).days
-    return f"on {local:%Y-%m-%d} ({'today' if days == 0 else f'in {days} day' + ('s' if days != 1 else '')})"
+def _when(due_on: date | None) -> str:
+    from store.days import day_of
+    from store.moments import now
+
+    return "now" if due_on is None else f"on {due_on} ({due_words(due_on, day_of(now()))})"
+
+
+def _say_history(lesson: Lesson, store: Store) -> None:
+    from labtui.recall_words import history_lines
+
+    say(f"{lesson.title}\n")
+    for item in lesson.recall:
+        say(visible(item.question))
+        answers, grades = store.recall.answers(lesson.id, item.id), store.recall.grades(lesson.id, item.id)
+        say_lines(f"  {line}" for line in history_lines(item, answers, grades))
+        say()
 
 
 def _nothing_due(lessons: list[Lesson], store: Store) -> str:
     coming = [one for lesson in lessons for one in store.recall.schedule(lesson.id)]
     if not coming:
         return "There is no recall question here."
-    soonest = min(coming, key=lambda one: one.due_at)
-    return f"Nothing is due. The next question comes back {_when(soonest.due_at)}. --all asks every question now."
+    soonest = min(coming, key=lambda one: one.due_on)
+    return f"Nothing is due. The next question comes back {_when(soonest.due_on)}. --all asks every question now."
 
 
 @click.command(cls=LabCommand)
 @json_option
 @pass_session
 def due(session: Session, as_json: bool) -> None:
-    """Recall questions that are due, the longest overdue first."""
-    questions = {(lesson.id, item.id): item.question for lesson in session.lessons() for item in lesson.recall}
+    """Recall questions that are due, the longest overdue first. A day begins at 4:00 on your clock."""
+    lessons = session.lessons()
+    questions = {(lesson.id, item.id): item.question for lesson in lessons for item in lesson.recall}
     found = [one for one in session.store.recall.due() if (one.lesson, one.item) in questions]
     if as_json:
         session.emit(
@@ -154,7 +186,9 @@ def due(session: Session, as_json: bool) -> None:
                     "lesson": one.lesson,
                     "item": one.item,
                     "question": questions[one.lesson, one.item],
+                    "due_on": one.due_on.isoformat(),
                     "due_at": one.due_at.isoformat(timespec="seconds"),
+                    "missed": session.store.recall.lapses(one.lesson).get(one.item, 0),
                 }
                 for one in found
             ]
@@ -163,4 +197,4 @@ def due(session: Session, as_json: bool) -> None:
     for one in found:
         click.echo(f"{one.lesson}  {questions[one.lesson, one.item]}")
     if not found:
-        session.say(_nothing_due(session.lessons(), session.store))
+        session.say(_nothing_due(lessons, session.store))

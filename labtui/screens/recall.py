@@ -12,15 +12,20 @@ from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import Static
 
+from labtui.answer_points import LEGEND, points_seen
+from labtui.due_words import due_words
+from labtui.recall_words import LEFT_OPEN, changed_words, history_lines, leech_words
 from labtui.screens.lesson import short_title
 from labtui.screens.lesson_cards import Prose
 from labtui.screens.page import BACK, Page
+from labtui.screens.reading import ReadingBox
 from labtui.terminal_text import visible, visible_line
 from labtui.widgets.commands import Command, bindings
-from labtui.widgets.dates import day_words
 from labtui.widgets.writing import Writing
 from lessons.model import Lesson, RecallItem
-from store.recall import Answer, Grade, item_hash
+from store.days import day_of
+from store.recall import Answer, item_hash
+from store.scheduling import Grade
 
 if TYPE_CHECKING:
     from store.opening import Store
@@ -37,6 +42,7 @@ RECALL_COMMANDS = (
     Command("right", "walk(1)", "walk", "To the next question, unanswered", display="←→"),
     Command("left", "walk(-1)", "back", "To the question before", shown=False),
     Command("a", "all", "all", "Practise every question, due or not; again: only what is due"),
+    Command("h", "history", "history", "Your answers and grades for this question so far"),
     Command("down,j", "scroll(1)", "down", "A line down", shown=False),
     Command("up,k", "scroll(-1)", "up", "A line up", shown=False),
     Command("space,pagedown", "scroll(10)", "further", "A page down", shown=False),
@@ -44,17 +50,21 @@ RECALL_COMMANDS = (
     BACK,
 )
 
-LEFT_OPEN = "The lesson leaves this one open: its source does not answer it."
-
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One question of this sitting. answer: the saved one that is revealed; its grade is None until it is graded."""
+    """One question of this sitting.
+
+    answer: the saved one that is revealed; its grade is None until it is graded. changed: that the question was
+    reworded since it was answered. leech: where to go with a question that keeps being missed.
+    """
 
     item: RecallItem
     draft: str = ""
     answer: Answer | None = None
     due_words: str = ""
+    changed: str | None = None
+    leech: str | None = None
 
     @property
     def graded(self) -> bool:
@@ -66,9 +76,12 @@ class RecallScreen(Page):
 Answer from memory, then reveal, then grade yourself. Looking it up first would teach you nothing.
 
 Your answer is saved before the good answer is shown. Compare them point by point and be honest: the grade decides
-on which day the question comes back (FSRS, a published schedule). u takes a grade back.
+on which day the question comes back (FSRS, a published schedule). u takes a grade back, h shows all of them.
 
-Only what is due is asked, and what you have never graded. a asks everything.
+● ◐ ○ say which points share words with your answer. That is a help and no judgement.
+
+Only what is due is asked, and what you have never graded. a asks everything. A day begins at four in the morning on
+your clock, wherever you are.
 """
     PAGE_COMMANDS = RECALL_COMMANDS
     BINDINGS: ClassVar[list[BindingType]] = [*bindings(*RECALL_COMMANDS)]
@@ -80,12 +93,19 @@ Only what is due is asked, and what you have never graded. a asks everything.
             self.soonest = soonest
 
     class Answered(Message):
-        """An answer as the store now has it. undone: its grade was taken back."""
+        """An answer as the store now has it. undone: its grade was taken back. leech: as in Question."""
 
-        def __init__(self, answer: Answer, undone: bool = False) -> None:
+        def __init__(self, answer: Answer, undone: bool, leech: str | None) -> None:
             super().__init__()
             self.answer = answer
             self.undone = undone
+            self.leech = leech
+
+    class HistoryRead(Message):
+        def __init__(self, item: RecallItem, text: str) -> None:
+            super().__init__()
+            self.item = item
+            self.text = text
 
     def __init__(self, lesson_id: str, item_id: str | None = None) -> None:
         super().__init__()
@@ -125,13 +145,13 @@ Only what is due is asked, and what you have never graded. a asks everything.
         self.read_store(self._read, lambda found: self.post_message(self.Loaded(*found)))
 
     def _read(self, store: Store) -> tuple[tuple[Question, ...], str]:
-        now = self.lab.now()
-        schedule = {one.item: one.due_at for one in store.recall.schedule(self.lesson_id)}
+        today = day_of(self.lab.now())
+        schedule = {one.item: one.due_on for one in store.recall.schedule(self.lesson_id)}
         latest = store.recall.latest(self.lesson_id)
         questions = []
         for item in self.lesson.recall:
-            due_at = schedule.get(item.id)
-            if not self._everything and due_at is not None and due_at > now:
+            due_on = schedule.get(item.id)
+            if not self._everything and due_on is not None and due_on > today:
                 continue
             newest = latest.get(item.id)
             questions.append(
@@ -139,11 +159,12 @@ Only what is due is asked, and what you have never graded. a asks everything.
                     item,
                     store.progress.draft(self._draft_key(item)) or "",
                     newest if newest is not None and newest.grade is None else None,
-                    f"due {day_words(due_at, now)}" if due_at else "never graded",
+                    f"due {due_words(due_on, today)}" if due_on else "never graded",
+                    changed_words(item, newest),
                 )
             )
         soonest = min(schedule.values(), default=None)
-        return tuple(questions), day_words(soonest, now) if soonest else ""
+        return tuple(questions), due_words(soonest, today) if soonest else ""
 
     def _draft_key(self, item: RecallItem) -> str:
         return f"recall/{self.lesson_id}/{item.id}"
@@ -175,12 +196,14 @@ Only what is due is asked, and what you have never graded. a asks everything.
         if question is None:
             return self._end()
         item = question.item
-        asked = Prose(item.question, classes="question")
+        asked: list[Widget] = [Prose(item.question, classes="question")]
+        if question.changed is not None:
+            asked.append(Static(question.changed, classes="muted", markup=False))
         if question.answer is None:
             writing = Writing(question.draft, draft_key=self._draft_key(item))
             writing.border_title = "Your answer, from memory"
             writing.border_subtitle = "draft" if question.draft else question.due_words
-            return [asked, writing]
+            return [*asked, writing]
         yours = Vertical(
             Static("YOUR ANSWER", classes="heading-small", markup=False),
             Static(visible(question.answer.answer), classes="own-words", markup=False),
@@ -188,13 +211,16 @@ Only what is due is asked, and what you have never graded. a asks everything.
         )
         good = Vertical(
             Static("A GOOD ANSWER SAYS", classes="heading-small", markup=False),
-            *(Static(f"· {visible_line(point)}", classes="point", markup=False) for point in item.points),
-            Prose(
-                item.answer or "The lesson leaves this one open: its source does not answer it.", classes="good-answer"
+            *(
+                Static(f"{seen.sign} {visible_line(seen.point)}", classes="point", markup=False)
+                for seen in points_seen(question.answer.answer, item.points)
             ),
+            *([Static(LEGEND, classes="muted", markup=False)] if item.points else []),
+            Prose(item.answer or LEFT_OPEN, classes="good-answer"),
             classes="side",
         )
-        return [asked, Container(yours, good, id="sides")]
+        leech = [] if question.leech is None else [Static(question.leech, classes="leech", markup=False)]
+        return [*asked, *leech, Container(yours, good, id="sides")]
 
     def _end(self) -> list[Widget]:
         if not self._questions:
@@ -211,9 +237,9 @@ Only what is due is asked, and what you have never graded. a asks everything.
         answer = question.answer
         if answer is None:
             return "not answered"
-        if answer.grade is None or answer.due_at is None:
+        if answer.grade is None or answer.due_on is None:
             return "answered, not graded"
-        return f"✓ {answer.grade}, comes back {day_words(answer.due_at, self.lab.now())}"
+        return f"✓ {answer.grade}, comes back {due_words(answer.due_on, day_of(self.lab.now()))}"
 
     def _what_next(self) -> str:
         if not self._loaded_once:
@@ -242,6 +268,8 @@ Only what is due is asked, and what you have never graded. a asks everything.
                 return self._last_graded is not None
             case "walk":
                 return bool(self._questions)
+            case "history":
+                return question is not None
         return True
 
     @on(Writing.Edited)
@@ -296,7 +324,15 @@ Only what is due is asked, and what you have never graded. a asks everything.
     def _ask_store(self, change: Callable[[Store], Answer], undone: bool = False) -> None:
         """One change at a time: a key that is pressed twice must not save two answers."""
         self._busy = True
-        self.change_store(change, lambda answer: self.post_message(self.Answered(answer, undone)))
+        lesson = self.lesson
+
+        def change_and_look(store: Store) -> tuple[Answer, str | None]:
+            answer = change(store)
+            item = next(one for one in lesson.recall if one.id == answer.item)
+            missed = answer.grade == "again"
+            return answer, leech_words(lesson, item, store.recall.lapses(lesson.id)) if missed else None
+
+        self.change_store(change_and_look, lambda found: self.post_message(self.Answered(found[0], undone, found[1])))
 
     def show_fault(self, error: BaseException) -> None:
         self._busy = False
@@ -308,7 +344,7 @@ Only what is due is asked, and what you have never graded. a asks everything.
         changed = next((one for one in self._questions if one.item.id == answer.item), None)
         if changed is None:
             return
-        self._replace(replace(changed, answer=answer, draft=""))
+        self._replace(replace(changed, answer=answer, draft="", changed=None, leech=event.leech))
         self._index = [one.item.id for one in self._questions].index(answer.item)
         if answer.grade is not None:
             self._last_graded = answer.item
@@ -332,6 +368,22 @@ Only what is due is asked, and what you have never graded. a asks everything.
         self._everything = not self._everything
         self._wanted = self.question.item.id if self.question else None
         self._load()
+
+    def action_history(self) -> None:
+        question = self.question
+        if question is None:
+            return
+        lesson_id, item = self.lesson_id, question.item
+        self.read_store(
+            lambda store: history_lines(
+                item, store.recall.answers(lesson_id, item.id), store.recall.grades(lesson_id, item.id)
+            ),
+            lambda lines: self.post_message(self.HistoryRead(item, "\n".join(lines))),
+        )
+
+    @on(HistoryRead)
+    def _history_read(self, event: HistoryRead) -> None:
+        self.app.push_screen(ReadingBox(event.item.question, event.text, plain=True))
 
     def action_scroll(self, lines: int) -> None:
         self.query_one("#recall").scroll_relative(y=lines, animate=False)

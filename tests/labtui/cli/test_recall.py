@@ -83,3 +83,51 @@ def test_nothing_due_is_an_empty_list(lab) -> None:
 def test_an_answer_cannot_steer_the_terminal_when_it_is_shown_again(lab) -> None:
     lab("recall", "--plain", given="a\x1b[2Jb\n")
     assert "\x1b" not in lab("recall", "--plain").stdout
+
+
+def graded_again(store, times: int) -> None:
+    for day in range(times):
+        answer = store.recall.add_answer("diffusiongemma", ITEMS[0].id, "no idea", "older-hash")
+        store.recall.grade(answer.id, "again", now=datetime.now(UTC) - timedelta(days=40 - day))
+
+
+def test_the_points_that_an_answer_shares_words_with_are_marked_as_a_help(lab) -> None:
+    point = ITEMS[0].points[0]
+    printed = lab("recall", "diffusiongemma", "--plain", given=f"{point}\n").stdout
+    assert f"● {point}" in printed
+    assert f"○ {ITEMS[0].points[-1]}" in printed
+    assert "you decide" in printed
+
+
+def test_a_question_that_was_reworded_says_so_before_it_is_answered(lab, store) -> None:
+    graded_again(store, 1)
+    printed = lab("recall", "diffusiongemma", "--plain").stdout
+    assert "Changed since you answered it on" in printed
+    assert printed.index("Changed since") < printed.index(ITEMS[0].question)
+    lab("recall", "diffusiongemma", "--plain", given="as it is now\ngood\n")
+    assert "Changed since" not in lab("recall", "diffusiongemma", "--plain", "--all").stdout
+
+
+def test_a_question_that_keeps_being_missed_leads_back_to_its_anchor(lab, store) -> None:
+    graded_again(store, 2)
+    assert "You have missed" not in lab("recall", "diffusiongemma", "--plain", given="no idea\nagain\n").stdout
+    printed = lab("recall", "diffusiongemma", "--plain", "--all", given="no idea\nagain\n").stdout
+    anchor = next(one for one in find_lesson("diffusiongemma").anchors if one.id == ITEMS[0].anchors[0])
+    assert "You have missed this 4 times." in printed
+    assert anchor.quote in printed and f"t={int(anchor.start_s)}s" in printed
+    assert "You have missed" not in lab("recall", "diffusiongemma", "--plain", "--all", given="known\ngood\n").stdout
+
+
+def test_the_history_shows_every_answer_and_the_grades_that_were_taken_back(lab) -> None:
+    lab("recall", "diffusiongemma", "--plain", given="one\ngood\n:undo\nhard\n")
+    printed = lab("recall", "diffusiongemma", "--history").stdout
+    assert ": one" in printed
+    assert "hard on" in printed and "good on" in printed and "taken back" in printed
+    assert printed.count("Not answered yet.") == 2
+
+
+def test_due_says_the_day_and_how_often_it_was_missed(lab, store) -> None:
+    graded_again(store, 3)
+    (due,) = lab.json("due")
+    assert due["missed"] == 3
+    assert due["due_at"].startswith(due["due_on"][:8])

@@ -104,3 +104,57 @@ async def test_a_double_key_saves_one_answer(running, in_store) -> None:
         lab.screen.action_reveal()
         await lab.settle()
     assert len(in_store(lambda store: store.recall.answers(LESSON))) == 1
+
+
+async def test_points_are_marked_by_the_words_of_the_answer(running) -> None:
+    async with running(keys=("r",), size=(116, 40)) as lab:
+        lab.screen.query_one(Writing).text = FIRST.points[0]
+        await lab.press("escape", "enter")
+        assert f"● {FIRST.points[0][:30]}" in lab.text
+        assert "○" in lab.text and "you decide" in lab.text
+
+
+async def test_a_reworded_question_says_so_until_it_is_answered(running, in_store) -> None:
+    def change(store):
+        answer = store.recall.add_answer(LESSON, FIRST.id, "known", "older-hash")
+        store.recall.grade(answer.id, "good", NOW - timedelta(days=30))
+
+    in_store(change)
+    async with running(keys=("r",)) as lab:
+        assert "Changed since you answered it on" in lab.text
+        await lab.press("x", "escape", "enter")
+        assert "Changed since" not in lab.text
+
+
+async def test_a_question_that_keeps_being_missed_leads_back_to_its_anchor(running, in_store) -> None:
+    def change(store):
+        for day in range(3):
+            answer = store.recall.add_answer(LESSON, FIRST.id, "?", item_hash(FIRST))
+            store.recall.grade(answer.id, "again", NOW - timedelta(days=30 - day))
+
+    in_store(change)
+    async with running(keys=("r", "x", "escape", "enter"), size=(116, 40)) as lab:
+        assert "You have missed" not in lab.text
+        await lab.press("1")
+        assert "You have missed this 4 times." in lab.text
+        assert "0:34" in lab.text
+        await lab.press("u")
+        assert "You have missed" not in lab.text
+
+
+async def test_the_history_of_a_question(running, in_store) -> None:
+    graded(in_store, FIRST)
+    async with running(keys=("r", "escape", "a", "escape", "left", "escape", "h")) as lab:
+        assert "known" in lab.text
+        assert "good on 2026-03-02, back on 2026-03-04" in lab.text
+        await lab.press("escape")
+        assert isinstance(lab.screen, RecallScreen)
+
+
+async def test_due_from_four_in_the_morning_of_the_day(running, in_store) -> None:
+    for item in (FIRST, SECOND, THIRD):
+        graded(in_store, item)
+    async with running(keys=("r",), now=lambda: datetime(2026, 3, 4, 3, 59, tzinfo=UTC)) as lab:
+        assert "Nothing is due. The next question comes back tomorrow." in lab.text
+    async with running(keys=("r",), now=lambda: datetime(2026, 3, 4, 4, 0, tzinfo=UTC)) as lab:
+        assert "1 of 3" in lab.title
