@@ -8,12 +8,15 @@ import click
 from labtui.cli.interrupting import ctrl_c_sets
 from labtui.cli.lazy_group import LabCommand
 from labtui.cli.narration import working
-from labtui.cli.serve_plan import make_chosen_plan, plan_options
-from labtui.cli.serve_text import status_line, status_lines
+from labtui.cli.serve_plan import MEASURED_LOOKED_AT, make_chosen_plan, plan_options
+from labtui.cli.serve_text import offer_lines, status_line, status_lines
 from labtui.cli.session import Session, json_option, pass_session
 from labtui.errors import DONE, FAILED, NO_SERVER, LabError
+from labtui.terminal_text import visible_line
 
 if TYPE_CHECKING:
+    from labtui.serving.plan import Plan
+    from labtui.serving.state import ServerState
     from labtui.serving.status import Status
     from labtui.serving.supervisor import Supervisor
 
@@ -21,10 +24,11 @@ if TYPE_CHECKING:
 @click.command(cls=LabCommand)
 @plan_options
 @click.option("--wait", is_flag=True, help="Return when the server has answered a request of ours.")
+@click.option("--fix", is_flag=True, help="Start again with the one change that avoids what ended the last server.")
 @click.option("--anyway", is_flag=True, help="Start although an estimate says that it will not fit.")
 @json_option
 @pass_session
-def start(session: Session, /, wait: bool, anyway: bool, as_json: bool, **choices: Any) -> int:
+def start(session: Session, /, wait: bool, fix: bool, anyway: bool, as_json: bool, **choices: Any) -> int:
     """Start the server. It outlives this command; labtui serve stop ends it.
 
     What follows -- goes to vLLM: labtui serve start --wait -- --max-num-seqs 2. Ctrl-C while waiting leaves the
@@ -33,8 +37,8 @@ def start(session: Session, /, wait: bool, anyway: bool, as_json: bool, **choice
     from labtui.cli.faults import INTERRUPTED
     from labtui.serving.status import status_to_json
 
-    plan = make_chosen_plan(session, **choices)
     supervisor = session.supervisor()
+    plan = mended(session, supervisor) if fix else make_chosen_plan(session, **choices)
     try:
         launch = supervisor.start(plan, anyway=anyway)
     except LabError as error:
@@ -50,6 +54,12 @@ def start(session: Session, /, wait: bool, anyway: bool, as_json: bool, **choice
         if wait:
             with working(session, status_line(status)) as narrator, ctrl_c_sets(interrupted):
                 status = supervisor.wait_ready(lambda now: narrator.now(status_line(now)), interrupted)
+            ask_for_flags_beside(launch)
+    except LabError:
+        status = supervisor.status(wait_s=0)
+        for line in offer_lines(supervisor.offer(status)):
+            session.say(line)
+        raise
     finally:
         record(session, supervisor, status)
     if as_json:
@@ -61,6 +71,36 @@ def start(session: Session, /, wait: bool, anyway: bool, as_json: bool, **choice
         session.say("Not waiting any longer; the server goes on. labtui serve status says where it stands.")
         return INTERRUPTED
     return DONE
+
+
+def mended(session: Session, supervisor: Supervisor) -> Plan:
+    """The plan that avoids what ended the last server. Raises LabError where nothing ended it, or nothing is known."""
+    from labtui.serving.measured import measured_launches
+
+    status = supervisor.status(wait_s=0)
+    store = session.store_if_usable()
+    measured = () if store is None else measured_launches(store.launches.list(MEASURED_LOOKED_AT))
+    found = supervisor.offer(status, measured=measured)
+    if found is None:
+        raise LabError(
+            "There is nothing to mend by a setting",
+            "The last server did not die." if not status.died else f"{status.message or 'No known cause'}.",
+            status.causes[0].fix if status.causes else "labtui serve status says how the last server ended.",
+        )
+    cause, remedy = found
+    session.say(f"{visible_line(cause.title)}. Now {visible_line(remedy.words)}:")
+    session.say(f"  {visible_line(remedy.command)}")
+    return remedy.plan
+
+
+def ask_for_flags_beside(launch: ServerState) -> None:
+    """The server is ready: the machine has time for the question that takes vLLM half a minute."""
+    from labtui.serving.known_flags import ask_beside
+    from labtui.serving.machine import installed_vllm
+
+    vllm = installed_vllm()
+    if vllm is not None and launch.command[: len(vllm.program)] == vllm.program:
+        ask_beside(vllm)
 
 
 def record(session: Session, supervisor: Supervisor, status: Status) -> None:

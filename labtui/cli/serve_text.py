@@ -9,6 +9,9 @@ from labtui.terminal_text import visible_line
 from lessons.times import clock
 
 if TYPE_CHECKING:
+    from labtui.serving.diagnosis import Cause
+    from labtui.serving.leftovers import OtherEngines
+    from labtui.serving.remedies import Remedy
     from labtui.serving.status import Status
 
 
@@ -41,3 +44,19 @@ def status_lines(status: Status) -> Iterator[str]:
         yield f"  → {visible_line(cause.fix)}"
     if status.log_path is not None:
         yield f"  log: {status.log_path}"
+
+
+def engine_lines(others: OtherEngines) -> Iterator[str]:
+    """What else of vLLM runs here: what can be ended, and what is only named."""
+    if others.ours:
+        yield f"left of an earlier server: {visible_line('; '.join(one.words() for one in others.ours))}"
+        yield "  → labtui serve stop --leftovers"
+    if others.foreign:
+        yield f"not labtui's, left alone: {visible_line('; '.join(one.words() for one in others.foreign))}"
+
+
+def offer_lines(offer: tuple[Cause, Remedy] | None) -> Iterator[str]:
+    """The one change that would avoid the death, as a line to paste and as the short way to it."""
+    if offer is not None:
+        yield f"  one change avoids it: {visible_line(offer[1].words)}"
+        yield f"  → labtui serve start --fix, which is: {visible_line(offer[1].command)}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,12 +11,13 @@ import click
 from labtui.cli.lazy_group import LabCommand
 from labtui.cli.narration import working
 from labtui.cli.serve_start import record
-from labtui.cli.serve_text import status_lines
+from labtui.cli.serve_text import engine_lines, offer_lines, status_lines
 from labtui.cli.session import Session, json_option, pass_session
 from labtui.errors import DONE, FAILED, NO_SERVER, LabError
 from labtui.terminal_text import visible_line
 
 if TYPE_CHECKING:
+    from labtui.serving.stopping import StopReport
     from labtui.serving.supervisor import Supervisor
 
 
@@ -54,9 +56,16 @@ def status(session: Session, as_json: bool) -> None:
     seen = supervisor.status()
     record(session, supervisor, seen)
     if as_json:
-        session.emit(status_to_json(seen))
+        others = supervisor.others()
+        engines = {"leftovers": others.ours, "others": others.foreign}
+        listed = {name: [asdict(one) for one in found] for name, found in engines.items()}
+        offer = supervisor.offer(seen)
+        remedy = None if offer is None else {"words": offer[1].words, "command": offer[1].command}
+        session.emit(status_to_json(seen) | listed | {"remedy": remedy})
         return
-    for line in status_lines(seen):
+    for line in [*status_lines(seen), *offer_lines(supervisor.offer(seen))]:
+        click.echo(line)
+    for line in engine_lines(supervisor.others()):
         click.echo(line)
 
 
@@ -106,12 +115,15 @@ def _follow(session: Session, supervisor: Supervisor, path: Path, count: int) ->
 
 
 @click.command(cls=LabCommand)
+@click.option("--leftovers", is_flag=True, help="End only what earlier servers left behind; the one in use goes on.")
 @json_option
 @pass_session
-def stop(session: Session, as_json: bool) -> int:
+def stop(session: Session, leftovers: bool, as_json: bool) -> int:
     """End the server that labtui started, and look that nothing of it is left. Others are never signalled."""
-    from dataclasses import asdict
-
+    if leftovers:
+        with working(session, "ending what is left") as narrator:
+            report = session.supervisor().stop_leftovers(lambda text: narrator.now(visible_line(text)))
+        return _told(session, report, as_json)
     from labtui.launch_record import record_stop
     from store.errors import StoreError
 
@@ -126,6 +138,10 @@ def stop(session: Session, as_json: bool) -> int:
             record_stop(store, launch)
         except StoreError as error:
             session.say(f"The end was not written down. {error.title}: {error.cause}")
+    return _told(session, report, as_json)
+
+
+def _told(session: Session, report: StopReport, as_json: bool) -> int:
     if as_json:
         session.emit(asdict(report))
     else:

@@ -15,10 +15,12 @@ from dataclasses import asdict, replace
 from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 
+from labtui.errors import LabError
 from labtui.serving.finding import Finding
 from labtui.serving.gpu import gpus
 from labtui.serving.machine import Vllm, installed_vllm, parse_version
 from labtui.serving.machine_findings import machine_findings, terminal
+from labtui.serving.supervisor import Supervisor
 from labtui.serving.vllm_cpu import obstacles
 from store.location import default_path
 
@@ -37,7 +39,15 @@ def findings(time_limit_s: float = TIME_LIMIT_S) -> list[Finding]:
     on_cpu = bool(obstacles.obstacles())
     importing = obstacles.start_torchvision_import() if on_cpu and time_limit_s > 0 else None
     try:
-        found = [*_program(), *_vllm(installed_vllm()), *_obstacles(), *machine_findings(), *terminal(), _store()]
+        found = [
+            *_program(),
+            *_vllm(installed_vllm()),
+            *_obstacles(),
+            *machine_findings(),
+            *terminal(),
+            *_engines(),
+            _store(),
+        ]
         if importing is not None:
             imported = _torchvision(importing, time_limit_s - (time.monotonic() - began))
             found = [*found, *([imported] if imported else [])]
@@ -135,6 +145,26 @@ def _torchvision(importing: subprocess.Popen[str], wait_s: float) -> Finding | N
         f"pip install --force-reinstall --no-deps torchvision --index-url {obstacles.WHEELS}",
         blocking=True,
     )
+
+
+def _engines() -> Iterator[Finding]:
+    """Without a look at the record: a server of ours that is in use is told as what it is."""
+    try:
+        others = Supervisor().others()
+    except LabError as error:
+        yield Finding("leftovers", False, error.title, error.cause, error.fix)
+        return
+    if others.ours:
+        names = "; ".join(one.words() for one in others.ours)
+        cause = f"{names}. It may hold memory that the next one needs."
+        fix = "labtui serve stop --leftovers"
+        yield Finding("leftovers", False, "Something of an earlier server of labtui is still running", cause, fix)
+    else:
+        yield Finding("leftovers", True, "Nothing of an earlier server of labtui is left")
+    if others.foreign:
+        names = "; ".join(one.words() for one in others.foreign)
+        title = "Another vLLM runs here that labtui did not start; labtui leaves it alone"
+        yield Finding("other-engines", True, title, f"{names}.")
 
 
 def _store() -> Finding:

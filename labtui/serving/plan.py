@@ -14,6 +14,7 @@ from typing import Any
 
 from labtui.errors import USAGE, LabError
 from labtui.serving import hub_cache, ports
+from labtui.serving.asked import Asked, asked_for
 from labtui.serving.budget import Budget, Fit
 from labtui.serving.checkpoints import Checkpoint, find_checkpoint, table
 from labtui.serving.flags import Flag, OwnFlag, own_number, own_value, read_own_flags, remarks_on
@@ -50,6 +51,7 @@ class Plan:
     on_cpu: bool = False
     revision: str | None = None
     sampler: SamplerChange | None = None
+    asked: Asked | None = None
 
     @property
     def gpus(self) -> int:
@@ -200,10 +202,26 @@ def make_plan(
     measured: earlier launches, newest first; what one like this told takes the place of estimates.
     """
     machine = machine or read_machine()
-    known = table(tuple(tables))
+    tables, sampler = tuple(tables), tuple(sampler)
+    known = table(tables)
     checkpoint = find_checkpoint(checkpoint_id or default_checkpoint(machine, vram_gib), tables)
+    asked = asked_for(
+        checkpoint.id,
+        port=port,
+        vram_gib=vram_gib,
+        gpus=gpus,
+        max_model_len=max_model_len,
+        extra_flags=extra_flags,
+        host=host,
+        expose=expose,
+        pipeline=pipeline,
+        copies=copies,
+        ray=ray,
+        sampler=sampler,
+        tables=tables,
+    )
     own = read_own_flags(extra_flags)
-    host, port, asked, own = _address(host, port, own, expose=expose)
+    host, port, port_asked, own = _address(host, port, own, expose=expose)
     architecture = known.architectures[checkpoint.architecture] if checkpoint.architecture is not None else None
     release = (machine.vllm.release if machine.vllm is not None else None) or parse_version(ASSUMED_VLLM)
     spread = chosen_parallel(checkpoint, architecture, own, release, Parallel(gpus, pipeline, copies, ray))
@@ -219,7 +237,12 @@ def make_plan(
 
     address = (
         Flag("--host", host, "only this machine can reach it" if is_loopback(host) else "others can reach it"),
-        Flag("--port", str(port), "you asked for it" if asked else "the first free one", "you" if asked else "labtui"),
+        Flag(
+            "--port",
+            str(port),
+            "the one you named" if port_asked else "the first free one",
+            "you" if port_asked else "labtui",
+        ),
     )
     named = {flag.name for flag in own}
     edits: tuple[Flag, ...] = ()
@@ -246,13 +269,14 @@ def make_plan(
         own_flags=own,
         host=host,
         port=port,
-        port_asked=asked,
+        port_asked=port_asked,
         fit=settings.fit,
         why=tuple(why),
         budget=settings.budget,
         env=MappingProxyType(env),
         parallel=spread,
         sampler=change,
+        asked=asked,
         vllm_version=None if vllm is None else vllm.version,
         on_cpu=checkpoint.cpu and not machine.gpus,
         revision=None if cached is None else cached.revision,

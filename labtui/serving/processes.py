@@ -81,6 +81,10 @@ def launch_of(process: psutil.Process) -> str | None:
     return _mark(process, LAUNCH_MARK)
 
 
+def folder_of(process: psutil.Process) -> str | None:
+    return _mark(process, FOLDER_MARK)
+
+
 def head_of(found: Iterable[psutil.Process]) -> psutil.Process | None:
     """The one among them that the others descend from: the leader of their session."""
     for process in found:

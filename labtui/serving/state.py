@@ -60,6 +60,7 @@ class ServerState:
     revision: str | None = None
     hardware: tuple[str, ...] = ()
     sampler: Mapping[str, float] = field(default_factory=dict)
+    asked: Mapping[str, Any] = field(default_factory=dict)
     format_version: int = FORMAT_VERSION
 
     @property

@@ -11,7 +11,7 @@ import os
 import subprocess
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from secrets import token_urlsafe
@@ -19,13 +19,19 @@ from typing import TYPE_CHECKING
 
 import psutil
 
-from labtui.errors import NO_SERVER, LabError
+from labtui.errors import LabError
 from labtui.serving import attaching, processes, watching
+from labtui.serving.asked import asked_from_json
+from labtui.serving.diagnosis import Cause
+from labtui.serving.leftovers import OtherEngines, other_engines
 from labtui.serving.log_tail import last_lines
 from labtui.serving.machine import Machine, read_machine
-from labtui.serving.plan import Plan
+from labtui.serving.measured import MeasuredLaunch
+from labtui.serving.plan import Plan, make_plan
 from labtui.serving.preflight import blocking, preflight
+from labtui.serving.remedies import Remedy, first_remedy
 from labtui.serving.run_conditions import run_conditions
+from labtui.serving.server_errors import already_running, not_there
 from labtui.serving.state import Ending, ServerState, StateFile, default_state_folder, new_launch_id
 from labtui.serving.status import Status
 from labtui.serving.stopping import GRACE_S, OnProgress, StopReport, stop_processes
@@ -69,7 +75,7 @@ class Supervisor:
                 if self._is_running(state):
                     if state.plan_key == plan.key and (not plan.port_asked or state.port == plan.port):
                         return state
-                    raise _already_running(state)
+                    raise already_running(state)
                 self._forget_children()
             self._refuse_leftovers()
             machine = machine or read_machine()
@@ -106,6 +112,7 @@ class Supervisor:
             revision=plan.revision,
             hardware=hardware(machine),
             sampler={} if plan.sampler is None else plan.sampler.values,
+            asked={} if plan.asked is None else plan.asked.to_json(),
         )
         # Written before the process exists: if we die in between, its mark still finds it.
         self._file.write(state)
@@ -147,7 +154,7 @@ class Supervisor:
             raise LabError(
                 "Something of an earlier server is still running",
                 f"{names}, started by labtui, and its server is gone. It may hold the GPU's memory.",
-                "End it with `labtui serve stop`, then start again.",
+                "End it with `labtui serve stop --leftovers`, then start again.",
             )
 
     # --- watching
@@ -203,7 +210,7 @@ class Supervisor:
             now = time.monotonic()
             going_since = (going_since or now) if status.state == "dying" else None
             if status.state == "stopped" or (going_since is not None and now - going_since > GRACE_S):
-                raise _not_there(status)
+                raise not_there(status)
             if timeout_s is not None and now - began >= timeout_s:
                 return status
             if cancel.wait(POLL_S):
@@ -216,7 +223,7 @@ class Supervisor:
         status = self.status()
         state = self._read()
         if state is None or not status.usable:
-            raise _not_there(status)
+            raise not_there(status)
         evidence = {
             "launch": state.launch_id if state.kind == "launched" else None,
             "attached": state.kind == "attached",
@@ -259,6 +266,22 @@ class Supervisor:
         path = self.log_path
         return [] if path is None else last_lines(path, count)
 
+    def offer(
+        self, status: Status, *, machine: Machine | None = None, measured: Iterable[MeasuredLaunch] = ()
+    ) -> tuple[Cause, Remedy] | None:
+        """For a server that died: a plan that avoids what ended it, where one change of the plan does."""
+        state = self._read()
+        asked = None if state is None or not status.died else asked_from_json(state.asked)
+        if asked is None or not status.causes:
+            return None
+        try:
+            before = make_plan(**asked.choices(), machine=machine)
+        except LabError:
+            return None
+        if state is not None and state.port is not None:
+            before = replace(before, port=state.port)
+        return first_remedy(before, status.causes, machine=machine, measured=measured)
+
     # --- another server
 
     def attach(self, url: str, api_key: str | None = None) -> ServerState:
@@ -272,7 +295,7 @@ class Supervisor:
             if state is not None and state.kind == "launched" and state.ended is None and self._is_running(state):
                 if state.url == url:
                     return state
-                raise _already_running(state)
+                raise already_running(state)
             attached = attaching.look_at(url, api_key or os.environ.get(API_KEY_VARIABLE))
             self._file.write(attached)
             return attached
@@ -299,12 +322,48 @@ class Supervisor:
             if state is not None and found:
                 self._file.write(replace(state, stopping_at=time.time()))
                 reports.append(self._stop(state, found, grace_s, on_progress))
-            for launch_id in {launch for one in others if (launch := processes.launch_of(one)) is not None}:
-                earlier = watching.unrecorded(launch_id)
-                reports.append(self._stop(earlier, processes.members(launch_id), grace_s, on_progress))
+            reports += self._stop_launches(others, grace_s, on_progress)
             if all(report.ok for report in reports):
                 self._file.remove()
             return next((report for report in reports if not report.ok), reports[0])
+
+    def others(self) -> OtherEngines:
+        """What else of vLLM runs here: leftovers of ours, and engines of others, which are only named."""
+        return other_engines(self.state_dir, self._in_use())
+
+    def stop_leftovers(self, on_progress: OnProgress | None = None, *, grace_s: float = GRACE_S) -> StopReport:
+        """End what earlier servers of ours left behind. The server in use goes on, and so does all that is not ours."""
+        with self._file.locked("stop leftovers"):
+            used = self._in_use()
+            left = [one for one in processes.leftovers(self.state_dir) if processes.launch_of(one) not in used]
+            if not left:
+                return StopReport("nothing", "Nothing of an earlier server is running.")
+            names = ", ".join(processes.describe(one) for one in left)
+            reports = self._stop_launches(left, grace_s, on_progress)
+            bad = next((report for report in reports if not report.ok), None)
+            if bad is not None:
+                return bad
+            state = self._read()
+            if state is not None and state.kind == "launched" and state.launch_id not in used:
+                self._file.remove()
+            return replace(reports[0], message=f"Ended what an earlier server had left: {names}.")
+
+    def _in_use(self) -> tuple[str, ...]:
+        """The launch that the record is of, while its own process lives or is just being started."""
+        state = self._read()
+        if state is None or state.kind != "launched" or state.ended is not None:
+            return ()
+        starting = state.pid is None and time.time() - state.started_at < NEVER_STARTED_AFTER_S
+        return (state.launch_id,) if starting or self._is_running(state) else ()
+
+    def _stop_launches(
+        self, left: Sequence[psutil.Process], grace_s: float, on_progress: OnProgress | None
+    ) -> list[StopReport]:
+        launches = {launch_id for one in left if (launch_id := processes.launch_of(one)) is not None}
+        return [
+            self._stop(watching.unrecorded(launch_id), processes.members(launch_id), grace_s, on_progress)
+            for launch_id in launches
+        ]
 
     def _stop(
         self, state: ServerState, found: list[psutil.Process], grace_s: float, on_progress: OnProgress | None
@@ -363,48 +422,3 @@ def hardware(machine: Machine) -> tuple[str, ...]:
         )
     total = psutil.virtual_memory().total / 2**30
     return (f"CPU, {os.cpu_count() or 1} cores, {total:.0f} GiB of memory",)
-
-
-def _already_running(state: ServerState) -> LabError:
-    return LabError(
-        "A server of labtui is already running",
-        f"{state.checkpoint} on {state.url}, pid {state.pid}.",
-        "Use that one, or end it first: labtui serve stop",
-    )
-
-
-def _not_there(status: Status) -> LabError:
-    if status.state == "stopped" and status.causes:
-        first = status.causes[0]
-        return LabError(first.title, f"{first.cause} (line {first.line} of {status.log_path})", first.fix, NO_SERVER)
-    if status.died:
-        last = f" Its last line: {status.last_line}" if status.last_line else ""
-        return LabError(
-            "The server ended by itself",
-            f"{status.message or 'No known cause is in its log.'}{last}",
-            f"Read the log: labtui serve logs ({status.log_path})",
-            NO_SERVER,
-        )
-    if status.state == "stopped":
-        return LabError(
-            "No server is running",
-            "Nothing was started, or it was stopped.",
-            "Start one: labtui serve start --wait",
-            NO_SERVER,
-        )
-    if status.state == "foreign":
-        return LabError(
-            "The server there cannot be used",
-            status.message or "It was not started by labtui, and labtui is not attached to it.",
-            f"Attach to it: labtui serve attach {status.url}",
-            NO_SERVER,
-        )
-    if status.state == "dying":
-        return LabError("The server is going down", status.message, "See it off: labtui serve stop", NO_SERVER)
-    since = "" if status.since_s is None else f" for {status.since_s:.0f} s"
-    return LabError(
-        "The server is not ready yet",
-        f"It is {status.state}{since}: {status.message or status.stage or 'no stage seen yet'}.",
-        "Wait for it: labtui serve start --wait",
-        NO_SERVER,
-    )

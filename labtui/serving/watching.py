@@ -83,7 +83,9 @@ class Watch:
         if state.stopping_at is not None:
             return self._dying(self._base(state), "it was asked to stop")
         names = ", ".join(processes.describe(one) for one in left)
-        return self._dying(self._base(state), f"the server is gone, this is left: {names}. labtui serve stop ends it")
+        return self._dying(
+            self._base(state), f"the server is gone, this is left: {names}. labtui serve stop --leftovers ends it"
+        )
 
     # --- the log
 

@@ -284,3 +284,30 @@ def test_doctor_says_what_it_found(lab) -> None:
     blocked = any(one["blocking"] for one in findings)
     assert result.exit_code == (FAILED if blocked else 0)
     assert "Python" in lab("doctor").stdout
+
+
+def test_a_server_that_died_is_started_again_with_the_one_change_that_helps(lab, fake) -> None:
+    fake.behaves(die_with=str(LOGS / "fail-port-taken.log"))
+    died = lab("serve", "start", "--wait", "--checkpoint", "practice")
+    assert died.exit_code == NO_SERVER
+    assert "labtui serve start --fix" in died.stderr
+    assert lab.json("serve", "status")["remedy"]["command"].startswith(
+        "labtui serve start --checkpoint practice --port"
+    )
+    fake.behaves()
+    again = lab("serve", "start", "--wait", "--fix")
+    assert again.exit_code == 0, again.output
+    assert "The port is taken. Now port" in again.stderr
+    assert lab("serve", "start", "--fix").exit_code != 0
+
+
+def test_leftovers_and_others_are_listed_and_only_ours_can_be_ended(lab, fake) -> None:
+    assert lab("serve", "stop", "--leftovers").stdout.startswith("Nothing of an earlier server")
+    started = lab.json("serve", "start", "--wait", "--checkpoint", "practice")
+    os.kill(started["pid"], signal.SIGKILL)
+    shown = lab.json("serve", "status")
+    assert [one["name"] for one in shown["leftovers"]] == ["VLLM::EngineCore"]
+    assert "labtui serve stop --leftovers" in lab("serve", "status").stdout
+    ended = lab("serve", "stop", "--leftovers")
+    assert (ended.exit_code, "VLLM::EngineCore" in ended.stdout) == (0, True)
+    assert lab.json("serve", "status")["leftovers"] == []

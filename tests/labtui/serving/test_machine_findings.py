@@ -59,7 +59,7 @@ def test_memory_and_the_container_s_share_of_it(monkeypatch, free, limit, ok):
     monkeypatch.setattr(looks, "_container_limit", lambda: limit)
     finding = looks.memory()
     assert finding.ok is ok
-    assert ("container may use" in finding.cause) == (limit == 2.0)
+    assert ("container may use" in finding.cause) == (limit == 1.0)
 
 
 def test_disk(monkeypatch, tmp_path):

@@ -88,6 +88,46 @@ def test_an_orphan_without_a_record_is_found_by_its_mark(
     assert processes.members(state.launch_id) == []
 
 
+def test_leftovers_are_ended_and_the_server_in_use_goes_on(
+    supervisor: Supervisor, fake_plan: FakePlan, until: Until
+) -> None:
+    earlier = supervisor.start(fake_plan(), machine=MACHINE)
+    until(supervisor, lambda status: status.state == "ready")
+    os.kill(earlier.pid or 0, signal.SIGKILL)
+    until(supervisor, lambda status: "VLLM::EngineCore" in status.message)
+    assert [one.launch_id for one in supervisor.others().ours] == [earlier.launch_id]
+    StateFile(supervisor.state_dir).remove()
+    elsewhere = Supervisor(supervisor.state_dir.parent / "another")
+    try:
+        theirs = elsewhere.start(fake_plan(), machine=MACHINE)
+        # A server that was started before this one was looked for: as after a crash between the two.
+        StateFile(supervisor.state_dir).write(theirs)
+        assert supervisor.stop_leftovers(grace_s=5).outcome == "stopped"
+        assert processes.members(earlier.launch_id) == []
+        assert processes.members(theirs.launch_id) != []
+        assert supervisor.stop_leftovers().outcome == "nothing"
+        assert until(elsewhere, lambda status: status.state == "ready").pid == theirs.pid
+    finally:
+        StateFile(supervisor.state_dir).remove()
+        elsewhere.stop(grace_s=1)
+
+
+def test_an_engine_of_others_is_named_and_not_touched(supervisor: Supervisor) -> None:
+    code = "print(1, flush=True); import threading; threading.Event().wait()"
+    words = ["VLLM::EngineCore", "-c", code]
+    with subprocess.Popen(words, executable=sys.executable, stdout=subprocess.PIPE) as foreign:
+        assert foreign.stdout is not None
+        foreign.stdout.readline()
+        others = supervisor.others()
+        assert foreign.pid in [one.pid for one in others.foreign]
+        assert others.ours == ()
+        assert f"VLLM::EngineCore (pid {foreign.pid}, for " in " ".join(one.words() for one in others.foreign)
+        assert supervisor.stop_leftovers().outcome == "nothing"
+        assert supervisor.stop().outcome == "nothing"
+        assert foreign.poll() is None
+        foreign.kill()
+
+
 def test_many_launches_ended_at_random_moments_leave_nothing(supervisor: Supervisor, fake_plan: FakePlan) -> None:
     """No process left, no record that lies, and a bystander that nobody touches."""
     chance = random.Random(20)

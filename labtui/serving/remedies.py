@@ -1,0 +1,189 @@
+"""From the named cause of a death to another plan that avoids it. Offered as a plan, never started unasked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import MappingProxyType
+
+from labtui.errors import LabError
+from labtui.serving import ports
+from labtui.serving.asked import Asked
+from labtui.serving.checkpoints import Checkpoint, checkpoints
+from labtui.serving.diagnosis import Cause
+from labtui.serving.machine import Machine
+from labtui.serving.measured import MeasuredLaunch
+from labtui.serving.plan import Plan, make_plan
+
+UTILIZATION = "--gpu-memory-utilization"
+LENGTH, SEQUENCES = "--max-model-len", "--max-num-seqs"
+STEP, LOWEST, HIGHEST = 0.05, 0.30, 0.95
+SHORTEST = 256
+LEFT_FREE_GIB = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Remedy:
+    """words: what is different, for the person. command: the line that starts it."""
+
+    plan: Plan
+    words: str
+
+    @property
+    def command(self) -> str:
+        return self.plan.asked.command() if self.plan.asked is not None else self.plan.pasteable()
+
+
+Change = tuple[Asked, str]
+
+
+def remedy(
+    plan: Plan, cause: Cause, *, machine: Machine | None = None, measured: Iterable[MeasuredLaunch] = ()
+) -> Remedy | None:
+    """None where no setting helps, or where none is left to be changed."""
+    if plan.asked is None or not cause.change:
+        return None
+    asked, said = plan.asked, []
+    for name, value in cause.change.items():
+        change = CHANGES[name](plan, asked, value, cause)
+        if change is None:
+            continue
+        asked, words = change
+        said.append(words)
+    if not said:
+        return None
+    try:
+        made = make_plan(**asked.choices(), machine=machine, measured=measured)
+    except LabError:
+        return None
+    return Remedy(made, " and ".join(said))
+
+
+def first_remedy(
+    plan: Plan, causes: Iterable[Cause], *, machine: Machine | None = None, measured: Iterable[MeasuredLaunch] = ()
+) -> tuple[Cause, Remedy] | None:
+    """The best cause that has one."""
+    kept = tuple(measured)
+    for cause in causes:
+        found = remedy(plan, cause, machine=machine, measured=kept)
+        if found is not None:
+            return cause, found
+    return None
+
+
+def _port(plan: Plan, asked: Asked, value: str, cause: Cause) -> Change | None:
+    port = ports.next_free_port(ports.DEFAULT_PORT, plan.host, skip=(plan.port,))
+    return replace(asked.without_flag("--port"), port=port), f"port {port} instead of {plan.port}"
+
+
+def _length(plan: Plan, asked: Asked, value: str, cause: Cause) -> Change | None:
+    now = _number(plan, LENGTH)
+    if value.isdigit():
+        length = int(value)
+    elif now is not None:
+        length = int(now) // 2
+    else:
+        return None
+    if length < SHORTEST or (now is not None and length >= now):
+        return None
+    words = f"requests of {length:,} tokens at most" + (f" instead of {now:,.0f}" if now is not None else "")
+    return replace(asked.without_flag(LENGTH), max_model_len=length), words
+
+
+def _sequences(plan: Plan, asked: Asked, value: str, cause: Cause) -> Change | None:
+    now = _number(plan, SEQUENCES)
+    if now is None or now <= 1:
+        return None
+    fewer = max(1, int(now) // 2)
+    return asked.with_flag(SEQUENCES, str(fewer)), f"{fewer} requests at once instead of {now:.0f}"
+
+
+def _utilization(plan: Plan, asked: Asked, value: str, cause: Cause) -> Change | None:
+    now = _number(plan, UTILIZATION)
+    if plan.on_cpu or now is None:
+        return None
+    share = now + STEP if value == "higher" else now - STEP
+    free = re.search(r"\((?P<free>[\d.]+)/(?P<total>[\d.]+) GiB\) on startup", cause.text)
+    if value == "lower" and free is not None:
+        share = min(share, (float(free["free"]) - LEFT_FREE_GIB) / float(free["total"]))
+    share = int(share * 100 + 1e-6) / 100
+    if not LOWEST <= share <= HIGHEST:
+        return None
+    return asked.with_flag(UTILIZATION, f"{share:.2f}"), f"{share:.2f} of the card for vLLM instead of {now:.2f}"
+
+
+def _checkpoint(plan: Plan, asked: Asked, value: str, cause: Cause) -> Change | None:
+    known = checkpoints(Path(one) for one in asked.tables)
+    now = plan.checkpoint
+    if value == "practice":
+        wanted = known.get("practice")
+    else:
+        # The largest of the same kind that is smaller, or for an unsupported format any other one that the card takes.
+        others = [one for one in known.values() if _same_kind(one, now) and one.precision != now.precision]
+        if value == "smaller":
+            others = [one for one in others if one.resident_gib < now.resident_gib]
+        others.sort(key=lambda one: one.resident_gib, reverse=True)
+        wanted = next(iter(others), None)
+    if wanted is None or wanted.id == now.id:
+        return None
+    # Flags for the other checkpoint's size and format may be wrong for this one.
+    return replace(asked, checkpoint=wanted.id), f"checkpoint {wanted.id} instead of {now.id}"
+
+
+def _same_kind(one: Checkpoint, other: Checkpoint) -> bool:
+    return not one.practice and not one.cpu and one.diffusion == other.diffusion
+
+
+def _gpus(plan: Plan, asked: Asked, value: str, cause: Cause) -> Change | None:
+    if plan.gpus == 1:
+        return None
+    alone = replace(asked, gpus=1, pipeline=1, copies=1)
+    for name in ("--tensor-parallel-size", "--pipeline-parallel-size", "--data-parallel-size"):
+        alone = alone.without_flag(name)
+    return alone, f"one GPU instead of {plan.gpus}"
+
+
+def _flag(plan: Plan, asked: Asked, value: str, cause: Cause) -> Change | None:
+    name, *values = value.split()
+    if values and any(own.name == name and own.values == tuple(values) for own in asked.own):
+        return None
+    return asked.with_flag(name, *values), f"with {value}"
+
+
+def _flag_out(plan: Plan, asked: Asked, value: str, cause: Cause) -> Change | None:
+    """Only a flag of the person's own can be taken out."""
+    if not any(own.name == value or own.typed[0] == value for own in asked.own):
+        return None
+    kept = [word for own in asked.own if value not in (own.name, own.typed[0]) for word in own.typed]
+    return replace(asked, extra_flags=tuple(kept)), f"without {value}"
+
+
+CHANGES: Mapping[str, Callable[[Plan, Asked, str, Cause], Change | None]] = MappingProxyType(
+    {
+        "port": _port,
+        "max_model_len": _length,
+        "max_num_seqs": _sequences,
+        "gpu_memory_utilization": _utilization,
+        "checkpoint": _checkpoint,
+        "gpus": _gpus,
+        "flag": _flag,
+        "flag_out": _flag_out,
+    }
+)
+"""By the keys of `change` in failures.toml."""
+
+
+def _number(plan: Plan, name: str) -> float | None:
+    for own in reversed(plan.own_flags):
+        if own.name == name and own.values:
+            return _float(own.values[-1])
+    return next((_float(flag.value) for flag in plan.flags if flag.name == name), None)
+
+
+def _float(text: str | None) -> float | None:
+    try:
+        return float(text or "")
+    except ValueError:
+        return None
