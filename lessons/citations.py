@@ -51,18 +51,24 @@ def citation_faults(lesson: Lesson, text: str) -> list[tuple[Citation, str]]:
 
 def quotation_faults(lesson: Lesson, text: str) -> list[tuple[int, str]]:
     """Place and complaint of each quotation that does not stand, word for word, in the lesson's quotations."""
-    quotes = [words_of(anchor.quote) for anchor in lesson.anchors]
-    quotes += [words_of(point.quote) for point in lesson.deep_points]
-    own = words_of(" ".join((lesson.title, lesson.video.title, *lesson.prompt.tasks, *lesson.prompt.quality_bar)))
     faults = []
+    sayings: list[list[str]] = []
     for match in QUOTED.finditer(text):
         quoted = next(group for group in match.groups() if group is not None)
         pieces = [words_of(piece) for piece in re.split(r"\.\.\.|…|\[[^\]]*\]", quoted)]
         if sum(map(len, pieces)) < QUOTATION_WORDS:
             continue
-        if not any(all(holds(quote, piece) for piece in pieces) for quote in (*quotes, own)):
+        sayings = sayings or _sayings(lesson)
+        if not any(all(holds(saying, piece) for piece in pieces) for saying in sayings):
             faults.append((match.start(), f"“{_short(quoted)}” stands in no quotation of this lesson"))
     return faults
+
+
+def _sayings(lesson: Lesson) -> list[list[str]]:
+    """What may be quoted, as words: the transcript's quotations, titles, and the prompt, which an answer may repeat."""
+    prompt = " ".join((lesson.title, lesson.video.title, *lesson.prompt.tasks, *lesson.prompt.quality_bar))
+    quotes = [anchor.quote for anchor in lesson.anchors] + [point.quote for point in lesson.deep_points]
+    return [words_of(text) for text in (*quotes, prompt)]
 
 
 def anchor_for(lesson: Lesson, reference: str) -> Anchor | None:

@@ -91,7 +91,7 @@ def _line_faults(lesson: Lesson, text: str) -> Iterator[AnswerFault]:
         if fenced:
             continue
         yield from _reference_faults(lesson, number, line)
-        outside = outside or OUTSIDE in line.lower()
+        outside = (outside and not columns) or OUTSIDE in line.lower()
         if name := _heading(line):
             section = plain_form(name)
         elif "|" in line and _is_header(rows, number):

@@ -136,19 +136,22 @@ def from_plain_text(kind: PieceKind, text: str) -> ReadPiece:
         if not row.strip():
             continue
         if shape.part is not None and row.startswith("#"):
-            parts.append((row.removeprefix("#").strip(), {}))
+            parts.append((_one_line(row.removeprefix("#")), {}))
             value = None
             continue
         label, colon, rest = row.partition(":")
         key = names.get(plain_form(label)) if colon else None
         of_part = key in own_keys
-        if key is not None and (not of_part or parts):
+        if key == "seconds" and _seconds(rest) is None:
+            unread.append((number, row.strip()))
+            value = None
+        elif key is not None and (not of_part or parts):
             holder = parts[-1][1] if of_part else whole
             value = holder.setdefault(key, [])
             value.append(rest.strip())
             indent = FIELD_INDENT if of_part else ""
         elif shape.part is not None and row[0] not in " \t":
-            parts.append((row.strip(), {}))
+            parts.append((_one_line(row), {}))
             value = None
         else:
             unread.append((number, row.strip()))

@@ -2,11 +2,16 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from lessons.checking import check_lesson
 from lessons.scaffold import scaffold
 
 BUILT_IN = Path(__file__).parents[2] / "lessons" / "diffusiongemma" / "lesson.toml"
+
+# Machines that are busy with other things are slow at times; how long an example takes is no property of it.
+settings.register_profile("lessons", deadline=None)
+settings.load_profile("lessons")
 
 
 @pytest.fixture(scope="session")

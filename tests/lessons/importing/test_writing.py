@@ -83,11 +83,10 @@ def test_an_interrupt_leaves_nothing(seed_text, tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
-@given(st.text(st.characters(exclude_categories=["Cs"])), st.lists(st.text(st.characters(exclude_categories=["Cs"]))))
+TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\r"))
+
+
+@given(TEXTS, st.lists(TEXTS))
 def test_every_text_is_read_back(text, entries):
     data = {"title": text, "frame": {"why": text}, "prompt": {"tasks": entries}, "card": [{"id": "a", "body": text}]}
-    read = tomllib.loads(lesson_toml(data, [text]))
-    expected = text.replace("\r\n", "\n") if "\n" in text else text
-    assert read["title"].replace("\r\n", "\n") == expected.replace("\r\n", "\n")
-    assert read["prompt"]["tasks"] == entries
-    assert set(read) == {"title", "frame", "prompt", "card"}
+    assert tomllib.loads(lesson_toml(data, [text])) == data
