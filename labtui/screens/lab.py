@@ -105,6 +105,7 @@ Numbers of the practice checkpoint are labelled so: they say nothing about Diffu
         self._runs: tuple[Run, ...] = ()
         self._repeats = Repeats()
         self._runs_fault_told = False
+        self._faulty_until: str | None = None
 
     @property
     def lesson(self) -> Lesson:
@@ -225,6 +226,7 @@ Numbers of the practice checkpoint are labelled so: they say nothing about Diffu
             return
         first, self._chosen = self._chosen is None, chosen
         if not first and self.desk is not None and not self.desk.busy:
+            self.quiet()
             self._show_about()
 
     def action_choose(self, number: int) -> None:
@@ -244,10 +246,17 @@ Numbers of the practice checkpoint are labelled so: they say nothing about Diffu
         self.panel.show_about(task, upcoming, self._repeats.words)
         self._turn_keys()
 
+    def say(self, text: str, *, fault: bool = False) -> None:
+        """A fault stands until what is next has changed; what was done stands until the person does something."""
+        super().say(text, fault=fault)
+        self._faulty_until = self._what_next() if fault else None
+
     def _turn_keys(self) -> None:
         self.refresh_bindings()
-        if not self._notice:
-            self.say_next(self._what_next())
+        text = self._what_next()
+        if not self._notice or (self._faulty_until is not None and text != self._faulty_until):
+            self._faulty_until = None
+            self.say_next(text)
 
     def _what_next(self) -> str:
         status, panel = self.lab.server_status, self.panel

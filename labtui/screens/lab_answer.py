@@ -167,8 +167,8 @@ o saves answer and picture as files, so that you can open them with other progra
         room = (body.size.width // 2 if view == "both" else body.size.width, max(2, body.size.height - 3))
         self.query_one(Picture).show(seen.png, "[picture: o saves it as a file]", room)
         self.refresh_bindings()
-        turn = "t turns to the picture, to the text; " if seen.png is not None else ""
-        self.say_next(f"{turn}space reads on; o saves answer and picture as files.")
+        turn = "t turns to the picture or the text; " if seen.png is not None else ""
+        self.say_next(f"{turn}space reads on; o saves it as files.")
 
     @property
     def _views(self) -> tuple[str, ...]:

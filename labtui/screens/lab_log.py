@@ -14,6 +14,7 @@ from textual.widgets import Input
 from labtui.screens.lab_server import explained
 from labtui.screens.page import BACK, Page
 from labtui.widgets.commands import Command, bindings
+from labtui.widgets.field import Field
 from labtui.widgets.log_pane import LogPane
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ It follows what comes until you scroll up; f or end follows again.
 
     def compose_body(self) -> ComposeResult:
         yield LogPane(id="log")
-        search = Input(placeholder="find in the log", id="log-search", compact=True)
+        search = Field(placeholder="find in the log", id="log-search", compact=True)
         search.display = False
         yield search
 

@@ -147,7 +147,8 @@ Whether it fits is an estimate. Where you know better, the start asks once and d
             Choice(offer.id, visible_line(f"{offer.id}  {offer.title}"), visible_line(offer.fit))
             for offer in event.offers
         ]
-        self.query_one("#checkpoints", Choices).show(rows, event.choice.checkpoint or event.suggested)
+        known = event.choice.checkpoint in {offer.id for offer in event.offers}
+        self.query_one("#checkpoints", Choices).show(rows, event.choice.checkpoint if known else event.suggested)
         self._plan_again()
 
     @property

@@ -108,7 +108,7 @@ def progress_line(moment: ServerMoment, width: int) -> str:
         share = (step - 1 + (status.share or 0.0)) / steps
         words = f"step {step} of {steps} (first launch of this plan)"
     room = max(8, min(28, width - len(words) - 2))
-    full = round(share * room)
+    full = int(share * room)
     return f"{'■' * full}{'□' * (room - full)}  {words}"
 
 
@@ -156,11 +156,17 @@ def _or_dash(value: object) -> str:
 
 
 def message_lines(moment: ServerMoment) -> tuple[str, ...]:
-    """What the status says beyond its state: why it is still warming, what is left of it."""
-    status = moment.status
-    if status is None or not status.message or status.died or moment.doing:
+    """What must be known beyond the state: why it is still warming, what is left of it, that nothing comes."""
+    status, lines = moment.status, []
+    if status is None or status.died or moment.doing:
         return ()
-    return (visible_line(status.message),)
+    if status.message:
+        lines.append(visible_line(status.message))
+    if moment.figures is not None and moment.figures.stalled_s is not None:
+        lines.append(
+            f"stalled: for {span(moment.figures.stalled_s)} no request got anything; canvases came faster before"
+        )
+    return tuple(lines)
 
 
 def plan_lines(moment: ServerMoment, *, long: bool = False) -> tuple[str, ...]:

@@ -67,7 +67,7 @@ def flat(driven) -> str:
 async def test_before_a_start_the_plan_and_the_checks_stand_there(in_lab) -> None:
     async with in_lab() as lab:
         assert "○ stopped" in lab.text
-        assert "PLAN practice on the CPU · fits: 14.5 GiB of main memory stay free" in flat(lab)
+        assert f"PLAN practice on the CPU · {lab.screen.planned.plan.why[0]}" in flat(lab)
         assert "checks before a start are in order" in lab.text
         assert lab.line == "▸ s starts the server with this plan; p changes the plan."
 
