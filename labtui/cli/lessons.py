@@ -136,17 +136,18 @@ def _show_import(imported: Imported) -> None:
     found = imported.found
     click.echo(f"{visible_line(str(imported.path))}: {visible_line(imported.title)}")
     names = {
-        "anchor": "anchors",
-        "misconception": "misconceptions",
-        "gate": "gates",
-        "recall": "recall questions",
-        "practice": "practice pieces",
-        "card": "cards",
-        "deep_point": "deep points",
-        "example": "examples",
-        "pitfall": "pitfalls",
+        "anchor": "anchor",
+        "misconception": "misconception",
+        "gate": "gate",
+        "recall": "recall question",
+        "practice": "practice piece",
+        "card": "card",
+        "deep_point": "deep point",
+        "example": "example",
+        "pitfall": "pitfall",
     }
-    click.echo("  " + ", ".join(f"{found[table]} {name}" for table, name in names.items()))
+    parts = [f"{found[table]} {name}{'' if found[table] == 1 else 's'}" for table, name in names.items()]
+    click.echo(f"  {', '.join(parts)}")
     if not imported.unplaced:
         click.echo("  Every line of the page has its place.")
     for unplaced in imported.unplaced:
