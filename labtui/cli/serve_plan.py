@@ -81,13 +81,23 @@ ORIGINS = {
 @click.command(cls=LabCommand)
 @plan_options
 @click.option("--vram", type=click.FloatRange(min=1), metavar="GIB", help="Plan for a card with this much memory.")
+@click.option("--docker", is_flag=True, help="Print the same plan as a command for the image vllm/vllm-openai.")
 @json_option
 @pass_session
-def plan(session: Session, /, vram: float | None, as_json: bool, **choices: Any) -> None:
+def plan(session: Session, /, vram: float | None, docker: bool, as_json: bool, **choices: Any) -> None:
     """What would be started: the command, why each flag is there, and whether it fits."""
     made = make_chosen_plan(session, vram, **choices)
     if made.sampler is not None:
         made.sampler.write()
+    if docker:
+        from labtui.serving.docker import docker_command, docker_text
+        from labtui.terminal_text import visible
+
+        if as_json:
+            session.emit({"command": docker_command(made)})
+        else:
+            click.echo(visible(docker_text(made)))
+        return
     if as_json:
         from labtui.serving.plan import plan_to_json
 

@@ -49,6 +49,7 @@ class Plan:
     port_asked: bool = False
     vllm_version: str | None = None
     on_cpu: bool = False
+    on_cpu_build: bool = False
     revision: str | None = None
     sampler: SamplerChange | None = None
     asked: Asked | None = None
@@ -279,6 +280,7 @@ def make_plan(
         asked=asked,
         vllm_version=None if vllm is None else vllm.version,
         on_cpu=checkpoint.cpu and not machine.gpus,
+        on_cpu_build=vllm is not None and vllm.cpu,
         revision=None if cached is None else cached.revision,
     )
 
