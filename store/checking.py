@@ -6,6 +6,7 @@ from sqlite_utils import Database
 
 JSON_COLUMNS = {
     "runs": ("id", "document"),
+    "sweeps": ("id", "document"),
     "verdicts": ("id", "runs"),
     "recall_grades": ("id", "card"),
     "launches": ("id", "memory"),

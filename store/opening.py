@@ -12,6 +12,7 @@ from typing import Self
 
 from sqlite_utils import Database
 
+from store import moments
 from store.checking import faults_in
 from store.connection import Connection
 from store.copying import copy_database
@@ -21,7 +22,9 @@ from store.journal import choose_journal, file_system_of
 from store.judgements import Judgements
 from store.launches import Launches
 from store.location import ENVIRONMENT_VARIABLE, default_path, own_folder
+from store.merging import Merged, merge
 from store.progress import Progress
+from store.progress_file import counts, progress_document, read_progress, write_progress
 from store.recall import Recall
 from store.runs import Runs
 from store.schema import SchemaState, migrate, refuse_foreign_and_newer, schema_state
@@ -104,6 +107,25 @@ class Store:
         """What is wrong with the database, one sentence each; empty if it is sound."""
         with self._connection.reading() as db:
             return faults_in(db)
+
+    def export_progress(self, path: Path, made_by: str) -> dict[str, int]:
+        """Writes everything that belongs on another machine too, and returns how many entries of each kind.
+
+        made_by: the program and its version. Raises StoreError with exit code 2 where the file cannot be written.
+        """
+        with self._connection.writing() as db:
+            document = progress_document(db, made_by=made_by, made_at=moments.to_text(moments.now()))
+        write_progress(document, path)
+        return counts(document)
+
+    def import_progress(self, path: Path) -> Merged:
+        """Merges a progress file in one transaction; the rules are in docs/progress-files.md.
+
+        Raises StoreError with exit code 2 for a file that is not sound; then nothing was changed.
+        """
+        entries = read_progress(path)
+        with self._connection.writing() as db:
+            return merge(db, entries)
 
     def backup(self, path: Path) -> Path:
         """Copies the store, consistent even while it is written, and returns the copy's full path.

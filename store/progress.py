@@ -88,7 +88,8 @@ class Progress:
         """Newest first."""
         with self._connection.reading() as db:
             rows = db.execute(
-                "SELECT misconception, believed, why, saved_at FROM guesses WHERE lesson = ? ORDER BY saved_at DESC, id DESC",
+                "SELECT misconception, believed, why, saved_at FROM guesses WHERE lesson = ? "
+                "ORDER BY saved_at DESC, id DESC",
                 [lesson_id],
             ).fetchall()
         return [Guess(row[0], bool(row[1]), row[2], moments.from_text(row[3])) for row in rows]

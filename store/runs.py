@@ -3,6 +3,7 @@ from __future__ import annotations
 import builtins
 import json
 import sqlite3
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -30,7 +31,7 @@ class Runs:
                 self._refuse_taken(db, kept.id)
             else:
                 kept = replace(kept, id=self._free_id(db, kept.started_at))
-            db.table("runs").insert(_row(kept))
+            db.table("runs").insert(row_of_run(kept))
         return kept
 
     def get(self, id_or_part: str) -> Run:
@@ -117,7 +118,8 @@ def _exists(db: Database, run_id: str) -> bool:
     return db.execute("SELECT 1 FROM runs WHERE id = ?", [run_id]).fetchone() is not None
 
 
-def _row(run: Run) -> dict[str, Any]:
+def row_of_run(run: Run, document: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """document: what is kept of it, where that is more than this program makes of a run."""
     rate = run.speed.end_to_end_tps
     return {
         "id": run.id,
@@ -129,9 +131,9 @@ def _row(run: Run) -> dict[str, Any]:
         "warmup": run.warmup,
         "trial": run.trial,
         "started_at": moments.to_text(moments.from_text(run.started_at)),
-        "end_to_end_tps": None if isinstance(rate, NotMeasurable) else rate,
+        "end_to_end_tps": None if isinstance(rate, NotMeasurable) else float(rate),
         # ASCII only, so that half characters of a model's output come back as they were.
-        "document": json.dumps(run_to_json(run), ensure_ascii=True, allow_nan=False),
+        "document": json.dumps(run_to_json(run) if document is None else document, ensure_ascii=True, allow_nan=False),
     }
 
 

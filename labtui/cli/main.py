@@ -31,6 +31,7 @@ COMMANDS = {
     "recall": ("labtui.cli.recall:recall", "Answer first, then reveal, then grade yourself."),
     "due": ("labtui.cli.recall:due", "Recall questions that are due."),
     "export": ("labtui.cli.export:export", "The artifact of a lesson, as files."),
+    "progress": ("labtui.cli.progress:progress", "Everything you have done, to and from another machine."),
     "store": ("labtui.cli.store:store", "Where everything is kept; check it, copy it."),
 }
 
