@@ -16,10 +16,12 @@ from exercises.records import Check, Chunk, CounterWindow, Fact, Run, Timeline
 from exercises.speed import speed_of
 from labtui.app import LabApp
 from labtui.serving.status import Status
+from lessons import finding
 from store.opening import Store
 
 NOW = datetime(2026, 3, 2, 10, 30, tzinfo=UTC)
-LESSONS = Path(__file__).parent / "lessons"
+BUILT_IN = ("diffusiongemma", "kv-cache-line")
+"""The built-in lessons that these tests know: a further one changes no picture."""
 
 
 @dataclass
@@ -45,6 +47,11 @@ def own_surroundings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("TZ", "UTC")
     time.tzset()
     monkeypatch.setattr("store.moments.now", lambda: NOW)
+    package = tmp_path / "built-in"
+    package.mkdir()
+    for lesson_id in BUILT_IN:
+        (package / lesson_id).symlink_to(finding.PACKAGE / lesson_id)
+    monkeypatch.setattr(finding, "PACKAGE", package)
 
 
 @pytest.fixture

@@ -72,7 +72,7 @@ async def test_a_broken_lesson_is_listed_and_told(running, tmp_path: Path) -> No
     (folder / "broken" / "lesson.toml").write_text(scaffold("broken").replace('stage = "Intent"', "stage = 7"))
     async with running(lesson_paths=(folder,)) as lab:
         assert "broken: enter shows why" in lab.text
-        await lab.press("down", "down", "enter")
+        await lab.press("end", "enter")
         assert isinstance(lab.screen, FaultBox)
         assert "lesson.toml:" in lab.text
         await lab.press("escape")
