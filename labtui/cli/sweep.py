@@ -150,9 +150,13 @@ def sweep_lines(document: Mapping[str, Any]) -> Iterator[str]:
                 yield f"  {point['label']}: {key} not measurable: {visible_line(point[f'{key}_reason'])}"
     if len(points) < document["asked"]:
         yield f"  {len(points)} of {document['asked']} points have runs"
-    for key in ("aggregate_tps", "per_stream_tps", "steps_per_canvas"):
-        if axis == "concurrency" or key != "per_stream_tps":
-            yield f"  {key}: {document['definitions'][key]}"
+    known = document["definitions"]
+    if axis == "concurrency":
+        yield f"  All together: {known['aggregate_tps']}"
+        yield f"  Each: {known['per_stream_tps']}"
+    else:
+        yield f"  End to end: {known['per_stream_tps']}"
+    yield f"  Steps per canvas: {known['steps_per_canvas']}"
 
 
 def _narrating(narrator: Working) -> Callable[[SweepEvent | RunKept], None]:

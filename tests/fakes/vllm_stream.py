@@ -79,13 +79,23 @@ class Counted:
     running: int = 0
 
 
+@dataclass(frozen=True)
+class Written:
+    """One event as it was written. asked: the text of the request's last message. Times are time.monotonic()."""
+
+    asked: str
+    began: float
+    at: float
+    payload: str
+
+
 @dataclass
 class FakeVllm:
     """script: played for each request, unless scripts holds one for it (by its number, from 0).
 
     metrics: "diffusion", "plain" (no diffusion counters), "none" (404) or "garbage". counters_lag_s: they follow the
     stream this late. other_tokens: tokens of somebody else that the counters gain with each request. busy: requests of
-    somebody else that are running all the time.
+    somebody else that are running all the time. written: every event with the moment before it was sent.
     """
 
     script: Script = CASE_A
@@ -98,6 +108,7 @@ class FakeVllm:
     counted: Counted = field(default_factory=Counted)
     bodies: list[dict[str, Any]] = field(default_factory=list)
     sent: list[tuple[float, str]] = field(default_factory=list)
+    written: list[Written] = field(default_factory=list)
     closed_early: threading.Event = field(default_factory=threading.Event)
 
     def __enter__(self) -> FakeVllm:
@@ -231,13 +242,13 @@ class _Handler(BaseHTTPRequestHandler):
         else:
             fake.begin()
             try:
-                self._stream(script, options, began)
+                self._stream(script, options, began, str(body["messages"][-1]["content"]))
             except OSError:
                 fake.closed_early.set()
             fake.wait_until(time.monotonic() + fake.counters_lag_s)
             fake.count(script)
 
-    def _stream(self, script: Script, options: dict[str, Any], began: float) -> None:
+    def _stream(self, script: Script, options: dict[str, Any], began: float, asked: str) -> None:
         fake = self.fake
         self.send_response(200)
         self.send_header("Content-Type", "text/event-stream; charset=utf-8")
@@ -245,7 +256,9 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         for at_s, payload in self._events(script, options):
             fake.wait_until(began + at_s)
-            fake.sent.append((time.monotonic() - began, payload))
+            now = time.monotonic()
+            fake.sent.append((now - began, payload))
+            fake.written.append(Written(asked, began, now, payload))
             self._send(payload, script)
         if script.break_off_at_s is not None:
             fake.wait_until(began + script.break_off_at_s)
