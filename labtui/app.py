@@ -230,7 +230,7 @@ class LabApp(App[None]):
     def _server_seen(self, event: ServerSeen) -> None:
         self.server_status, self.server_fault = event.status, event.fault
         for screen in self.screen_stack:
-            if isinstance(screen, Page) and screen.is_mounted:
+            if isinstance(screen, Page) and screen.stands:
                 screen.server_seen()
 
     def lesson(self, lesson_id: str) -> Lesson:

@@ -73,6 +73,11 @@ class Page(Screen[None]):
     def on_screen_resume(self) -> None:
         self.refresh_title()
 
+    @property
+    def stands(self) -> bool:
+        """Its parts are there: not before it was composed, and no longer while the app closes."""
+        return self.is_mounted and bool(self.query(TitleLine))
+
     def refresh_title(self) -> None:
         title = self.query_one(TitleLine)
         title.crumbs = self.crumbs

@@ -107,3 +107,13 @@ async def test_every_theme_has_the_colours_that_the_screens_use(make_app, monkey
         app.theme = theme
         await pilot.pause()
         assert app.current_theme.name == theme
+
+
+async def test_a_last_look_at_the_server_while_the_app_closes_is_no_crash(make_app) -> None:
+    app = make_app()
+    async with app.run_test() as pilot:
+        await settle(pilot)
+        await app.screen.query("*").remove()
+        app.post_message(app.ServerSeen(Status("stopped")))
+        await pilot.pause()
+    assert app.return_code == 0
