@@ -32,7 +32,7 @@ def next_step(standings: Sequence[Standing], server: str) -> NextStep:
             return _recall(standing)
     unfinished = [standing for standing in standings if standing.undone]
     for standing in sorted(unfinished, key=lambda one: not one.started):
-        return _in_lesson(standing, server)
+        return _in_lesson(standing, server, begun=standing.started or not any(one.started for one in standings))
     if not standings:
         return NextStep("rest", "Write a lesson", "There is no lesson here yet.", "labtui lesson new my-lesson")
     return NextStep(
@@ -55,12 +55,13 @@ def _recall(standing: Standing) -> NextStep:
     )
 
 
-def _in_lesson(standing: Standing, server: str) -> NextStep:
+def _in_lesson(standing: Standing, server: str, begun: bool) -> NextStep:
+    """begun: whether runs that are there were made for this lesson, so that its lab goes on before its cards."""
     lesson = standing.lesson
     missing = [task for task in lesson.lab_tasks if f"lab/{task.id}" not in standing.done]
-    if standing.runs and missing:
+    if begun and standing.runs and missing:
         return _lab(standing, missing, server)
-    if lesson.lab_tasks and not missing and "verdict" not in standing.done:
+    if begun and lesson.lab_tasks and not missing and "verdict" not in standing.done:
         return _verdict(standing)
     step = _first_undone_from_position(standing)
     if step.kind == "lab":

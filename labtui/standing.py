@@ -52,7 +52,8 @@ class Standing:
 
     @property
     def started(self) -> bool:
-        return bool(self.done) or self.position is not None
+        """Whether the person was in this lesson. Runs alone do not say so: lessons share the tasks of the lab."""
+        return self.position is not None or any(not step.startswith("lab/") for step in self.done)
 
 
 def standing_of(lesson: Lesson, store: Store) -> Standing:

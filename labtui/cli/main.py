@@ -17,7 +17,7 @@ COMMANDS = {
     "study": ("labtui.cli.study:study", "Walk a lesson through stdin and stdout."),
     "next": ("labtui.cli.next:next_command", "The one thing to do next, and the command for it."),
     "lessons": ("labtui.cli.lessons:lessons_command", "What lessons there are and how far you are."),
-    "lesson": ("labtui.cli.lessons:lesson", "Write lessons: check, new."),
+    "lesson": ("labtui.cli.lessons:lesson", "Write lessons: import, check, new."),
     "serve": ("labtui.cli.serve:serve", "Plan, start, watch and stop the model server."),
     "doctor": ("labtui.cli.doctor:doctor", "What this machine can run and what would stop it."),
     "diagnose": ("labtui.cli.doctor:diagnose", "The named cause in a vLLM log, and the fix."),

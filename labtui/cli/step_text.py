@@ -42,8 +42,11 @@ def _named(*named: tuple[str, str]) -> Iterator[str]:
 def _frame(lesson: Lesson, _: str) -> Iterator[str]:
     frame = lesson.frame
     yield from body_lines(lesson.summary)
-    if lesson.video.url:
-        yield f"  {lesson.video.title}, {lesson.video.channel}: {lesson.video.url}"
+    video = lesson.video
+    if video.title or video.url:
+        yield from body_lines(", ".join(filter(None, (video.title, video.channel))))
+    if video.url:
+        yield f"  {video.url}"
         yield ""
     yield from _named(
         ("The principle", frame.principle),
@@ -66,7 +69,8 @@ def _card(lesson: Lesson, part_id: str) -> Iterator[str]:
 
 def _deep(lesson: Lesson, part_id: str) -> Iterator[str]:
     point = part(lesson.deep_points, part_id)
-    yield from body_lines(f"“{point.quote}”")
+    if point.quote.strip():
+        yield from body_lines(f"“{point.quote}”")
     yield from body_lines(point.body)
     yield from _named(("Your task", point.task))
 
@@ -74,8 +78,9 @@ def _deep(lesson: Lesson, part_id: str) -> Iterator[str]:
 def _anchor(lesson: Lesson, part_id: str) -> Iterator[str]:
     anchor: Anchor = part(lesson.anchors, part_id)
     yield from body_lines(f"“{anchor.quote}”")
-    yield f"  {anchor_url(lesson.video.url, anchor.start_s)}"
-    yield ""
+    if lesson.video.url:
+        yield f"  {anchor_url(lesson.video.url, anchor.start_s)}"
+        yield ""
     yield from _named(
         ("What it proves", anchor.proves),
         ("What it does not prove", anchor.does_not_prove),

@@ -20,6 +20,7 @@ from labtui.widgets.choices import Choice, Choices
 from labtui.widgets.commands import Command, bindings
 
 NEXT = "next"
+WHAT_LETTERS = 9
 
 HOME_COMMANDS = (
     Command("n", "next", "next", "Do the one next thing, whatever is chosen in the list"),
@@ -123,11 +124,19 @@ on a day that depends on how well you knew them.
         for fault in self.lab.lesson_faults:
             rows.append(Choice(f"fault/{len(rows)}", f"✗ {visible_line(fault.title)}", "broken: enter shows why"))
         choices.show(rows)
-        self.query_one("#lately-list", Static).update(lately_table(self.picture.lately))
+        self._show_lately()
         self.say_next("enter does what stands under NEXT; ↑ ↓ choose a lesson.")
         notices = self.query_one("#notices", Static)
         notices.update("\n".join(f"! {visible(notice)}" for notice in self.lab.store_notices))
         notices.display = bool(self.lab.store_notices)
+
+    def on_resize(self) -> None:
+        self.call_after_refresh(self._show_lately)
+
+    def _show_lately(self) -> None:
+        if self.picture is not None:
+            lately = self.query_one("#lately-list", Static)
+            lately.update(lately_table(self.picture.lately, lately.size.width))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         return action != "back"
@@ -194,18 +203,16 @@ on a day that depends on how well you knew them.
         self.app.exit()
 
 
-def _in_short(text: str) -> str:
-    return shorten(visible_line(" ".join(text.split())), 150, placeholder=" …")
-
-
-def lately_table(events: tuple[Event, ...]) -> Table | str:
+def lately_table(events: tuple[Event, ...], width: int) -> Table | str:
+    """What happened keeps some letters at any width; how it came out goes on in a second line where it must."""
     if not events:
         return "  Nothing yet."
+    outcomes, words = max(len(one.outcome) for one in events), max(len(one.words) for one in events)
     table = Table.grid(expand=True, padding=(0, 2, 0, 0))
     table.add_column(width=0)
-    table.add_column(ratio=1, no_wrap=True, overflow="ellipsis")
-    table.add_column(no_wrap=True, overflow="ellipsis")
-    table.add_column(no_wrap=True, justify="right")
+    table.add_column(width=max(WHAT_LETTERS, width - outcomes - words - 8), no_wrap=True, overflow="ellipsis")
+    table.add_column(ratio=1)
+    table.add_column(width=words, no_wrap=True, justify="right")
     for event in events:
         table.add_row("", Text(visible_line(event.what)), Text(visible_line(event.outcome)), event.words)
     return table

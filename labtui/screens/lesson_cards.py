@@ -35,7 +35,7 @@ Identified = TypeVar(
 )
 
 SECTIONS = {
-    "frame": "Before you watch",
+    "frame": "Frame",
     "card": "Diagram",
     "deep": "Deep points",
     "anchor": "Anchors",

@@ -47,9 +47,12 @@ class ReadingBox(ModalScreen[None]):
 
 def sources_markdown(lesson: Lesson) -> str:
     """The source shelf; addresses stand in full, since a terminal may not open links."""
-    parts = [f"**The video.** {lesson.video.title}, {lesson.video.channel}\n\n`{lesson.video.url}`"]
+    video, parts = lesson.video, []
+    if video.title or video.url:
+        parts.append(f"**The video.** {', '.join(filter(None, (video.title, video.channel)))}")
+        parts += [f"`{video.url}`"] if video.url else []
     for source in lesson.sources:
         parts.append(f"**{source.title}**{': ' + source.note if source.note else ''}")
         if source.url:
             parts.append(f"`{source.url}`")
-    return "\n\n".join(parts)
+    return "\n\n".join(parts) or "This lesson names no sources."

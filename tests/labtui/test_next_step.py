@@ -78,6 +78,14 @@ def test_after_both_runs_comes_the_verdict_then_recall_then_gates_then_rest() ->
     assert next_step([standing(ALL)], "stopped").kind == "rest"
 
 
+def test_a_lesson_that_shares_the_tasks_of_a_finished_one_begins_with_its_first_step() -> None:
+    other = find_lesson("kv-cache-line")
+    runs = {task.task: RUN for task in other.lab_tasks}
+    unread = Standing(other, frozenset(f"lab/{task.id}" for task in other.lab_tasks), runs=runs)
+    step = next_step([standing(ALL), unread], "ready")
+    assert (step.kind, step.lesson, step.step) == ("read", "kv-cache-line", "frame")
+
+
 def test_what_is_due_goes_before_everything() -> None:
     due = tuple(item.id for item in LESSON.recall[:2])
     step = next_step([standing(ALL, due=due)], "stopped")
