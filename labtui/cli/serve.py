@@ -10,6 +10,7 @@ COMMANDS = {
     "plan": ("labtui.cli.serve_plan:plan", "What would be started, and whether it fits."),
     "flags": ("labtui.cli.serve_flags:flags", "What the installed vLLM's command line takes."),
     "start": ("labtui.cli.serve_start:start", "Start the server; with --wait until it has answered."),
+    "tune": ("labtui.cli.serve_tune:tune", "Try the settings that matter on this card, and propose the best."),
     "attach": ("labtui.cli.serve_watch:attach", "Use a server that runs already."),
     "status": ("labtui.cli.serve_watch:status", "Where it stands."),
     "logs": ("labtui.cli.serve_watch:logs", "Its last lines; with -f as they come."),

@@ -311,3 +311,32 @@ def test_leftovers_and_others_are_listed_and_only_ours_can_be_ended(lab, fake) -
     ended = lab("serve", "stop", "--leftovers")
     assert (ended.exit_code, "VLLM::EngineCore" in ended.stdout) == (0, True)
     assert lab.json("serve", "status")["leftovers"] == []
+
+
+def test_tune_tries_each_setting_and_prints_the_line_of_the_best(lab, fake, monkeypatch: pytest.MonkeyPatch) -> None:
+    from labtui.serving import preflight, supervisor, tuner
+    from labtui.serving.tuning import Rate, Variation
+
+    monkeypatch.setattr("labtui.serving.machine.read_machine", preflight.read_machine)
+    tried = (Variation("base", "base", "as it is"), Variation("few", "seqs", "2 at once", (("--max-num-seqs", "2"),)))
+    monkeypatch.setattr(tuner, "variations", lambda plan, machine: tried)
+
+    def measure(endpoint, at_once, cancel):
+        launch = supervisor.Supervisor().launch
+        words = launch.command if launch is not None else ()
+        rate = 150.0 if words[words.index("--max-num-seqs") + 1] == "2" else 100.0
+        return {count: Rate(rate, rate - 1, rate + 1, 5) for count in at_once}
+
+    monkeypatch.setattr(tuner, "measure_coding", measure)
+    result = lab("serve", "tune", "--checkpoint", "practice", "--requests", "2")
+    assert result.exit_code == 0, result.output
+    assert "practice numbers" in result.stdout
+    assert "+50%" in result.stdout
+    assert result.stdout.splitlines()[-1].split() == [
+        "labtui", "serve", "start", "--checkpoint", "practice", "--port",
+        result.stdout.split("--port ")[1].split()[0], "--", "--max-num-seqs", "2",
+    ]  # fmt: skip
+    assert lab.json("serve", "status")["state"] == "stopped"
+    shown = lab.json("serve", "tune", "--checkpoint", "practice", "--show")
+    assert [row["variation"]["id"] for row in shown["rows"]] == ["base", "few"]
+    assert shown["practice"] is True
