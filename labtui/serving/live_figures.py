@@ -163,6 +163,15 @@ def read_page(text: str, at_s: float) -> Reading:
     )
 
 
+def look_once(url: str, timeout_s: float = PAGE_TIMEOUT_S) -> Reading | None:
+    """One look at a server of this machine, None where its page cannot be read. vLLM wants no key for it."""
+    try:
+        answer = httpx.get(f"{url}/metrics", timeout=timeout_s, trust_env=False, verify=url.startswith("https:"))
+        return read_page(answer.text, time.monotonic()) if answer.status_code == httpx.codes.OK else None
+    except (httpx.HTTPError, httpx.InvalidURL, ExerciseError):
+        return None
+
+
 def figures(before: Reading, now: Reading, steps_per_canvas: float | None = None) -> Figures:
     """before may be the same reading as now: then there is no rate yet."""
     seconds = now.at_s - before.at_s

@@ -81,12 +81,12 @@ def _port(plan: Plan, asked: Asked, value: str, cause: Cause) -> Change | None:
 def _length(plan: Plan, asked: Asked, value: str, cause: Cause) -> Change | None:
     now = _number(plan, LENGTH)
     if value.isdigit():
-        length = int(value)
+        length, least = int(value), (plan.checkpoint.canvas or 0) + 1
     elif now is not None:
-        length = int(now) // 2
+        length, least = int(now) // 2, SHORTEST
     else:
         return None
-    if length < SHORTEST or (now is not None and length >= now):
+    if length < least or (now is not None and length >= now):
         return None
     words = f"requests of {length:,} tokens at most" + (f" instead of {now:,.0f}" if now is not None else "")
     return replace(asked.without_flag(LENGTH), max_model_len=length), words

@@ -21,6 +21,8 @@ class Status:
     "stopped" with `causes` where it died.
     stage: where a start stands, in words; share: 0 to 1 of that stage where vLLM tells.
     since_s: since the launch (or since it was attached to); estimate_s: how long such a launch took the last time.
+    stalled_s: how long the running requests have got nothing, where that is much longer than their last canvas took; it
+    takes several looks to see it, so a first look says None.
     message: one sentence for the person, empty where the state says everything.
     """
 
@@ -36,6 +38,7 @@ class Status:
     estimate_s: float | None = None
     ready_after_s: float | None = None
     last_line: str = ""
+    stalled_s: float | None = None
     message: str = ""
     attached: bool = False
     launch_id: str | None = None
@@ -76,6 +79,7 @@ def status_to_json(status: Status) -> dict[str, Any]:
         "max_model_len": status.max_model_len,
         "attached": status.attached,
         "last_line": status.last_line,
+        "stalled_s": None if status.stalled_s is None else round(status.stalled_s, 1),
         "message": status.message,
         "log": None if status.log_path is None else str(status.log_path),
         "exit_code": status.exit_code,

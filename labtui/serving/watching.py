@@ -12,14 +12,18 @@ import psutil
 
 from labtui.serving import hub_cache, processes, readiness
 from labtui.serving.diagnosis import Cause, diagnose
+from labtui.serving.live_figures import look_once
 from labtui.serving.log_tail import LogFollower
 from labtui.serving.readiness import Health, Unanswered
 from labtui.serving.stages import StageTracker
+from labtui.serving.stall import Progress, progressed
 from labtui.serving.state import ServerState, StateFile
 from labtui.serving.status import Status
 
 PROBE_TIMEOUT_S = 900.0
 PROBE_AGAIN_AFTER_S = 3.0
+PAGE_EVERY_S = 1.0
+PAGE_TIMEOUT_S = 1.0
 LOG_END_BYTES = 4 << 20
 BEFORE_WEIGHTS = ("launch", "config", "engine", "load", "download")
 
@@ -39,6 +43,7 @@ class Watch:
         self._follower: LogFollower | None = None
         self._tracker = StageTracker()
         self._probe: _Probe | None = None
+        self._progress: Progress | None = None
         self._diagnosed: tuple[str, int, tuple[Cause, ...]] | None = None
 
     def running(self, state: ServerState, wait_s: float) -> Status:
@@ -95,6 +100,7 @@ class Watch:
             self._tracker = StageTracker()
             self._follower = LogFollower(Path(state.log_path)) if state.log_path else None
             self._probe = None
+            self._progress = None
         if self._follower is not None:
             self._tracker.feed_all(self._follower.poll())
 
@@ -160,12 +166,23 @@ class Watch:
 
     def _ready(self, base: Status, health: Health) -> Status:
         ready = replace(base, state="ready", stage=None, stage_id=None, share=None)
-        if health is Health.ALIVE:
-            return ready
-        if health is Health.SILENT:
-            return replace(ready, message="it is busy: /health did not answer in time")
+        if health in (Health.ALIVE, Health.SILENT):
+            stalled = self._stalled(ready.url)
+            message = "" if health is Health.ALIVE else "it is busy: /health did not answer in time"
+            if stalled is not None:
+                message = f"stalled: requests are running and have got nothing for {stalled:.0f} s"
+            return replace(ready, stalled_s=stalled, message=message)
         what = "its engine has died" if health is Health.DEAD else "it no longer listens"
         return self._dying(base, f"{what}: {base.last_line}" if base.last_line else what)
+
+    def _stalled(self, url: str | None) -> float | None:
+        """From the metrics page, which is not read at every status: several people may ask for one at once."""
+        known = self._progress
+        if known is None or time.monotonic() - known.sign.at_s >= PAGE_EVERY_S:
+            reading = look_once(url or "", PAGE_TIMEOUT_S)
+            if reading is not None:
+                self._progress = progressed(known, reading.sign)
+        return None if self._progress is None else self._progress.stalled_s()
 
     def _dying(self, base: Status, message: str) -> Status:
         """A stage is where a start stands: it says nothing about an end, unless the start never came to one."""

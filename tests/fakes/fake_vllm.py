@@ -9,6 +9,7 @@ What it does is set by the variable FAKE_VLLM, a JSON object; all keys are optio
     gate_before   see gate
     health        status of /health after start-up (200)
     probe         status of /v1/chat/completions (200); 0: it never answers
+    metrics       file with the text of /metrics, read at every look (empty)
     on_term       "exit" (default), "ignore" (it and its engine), "leave-engine" (it goes, its engine stays)
     die_file      when this file appears it prints its text, and exits with exit_code
     exit_code     see die_with and die_file
@@ -50,7 +51,8 @@ class Api(BaseHTTPRequestHandler):
         elif self.path == "/version":
             self.answer(200, {"version": "0.32.0"})
         elif self.path == "/metrics":
-            self.answer(200, "")
+            page = BEHAVIOUR.get("metrics")
+            self.answer(200, Path(page).read_text(encoding="utf-8") if page else "")
         elif self.path == "/v1/models":
             if self.allowed():
                 entry = {"id": self.model, "object": "model", "root": self.root, "max_model_len": self.max_model_len}

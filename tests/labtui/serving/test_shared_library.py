@@ -10,7 +10,6 @@ from labtui.serving import software_findings
 from labtui.serving.shared_library import Needs, find_library, needs_of, symbol_versions
 from labtui.serving.software_findings import cuda_runtime, standard_cxx
 
-
 HEAD = b"\x7fELF\x02\x01"
 
 

@@ -9,12 +9,15 @@ from pathlib import Path
 import psutil
 import pytest
 
-from labtui.serving import processes, readiness
+from labtui.serving import processes, readiness, watching
+from labtui.serving.live_figures import Reading, look_once
 from labtui.serving.readiness import Health
 from labtui.serving.state import StateFile
 from labtui.serving.status import status_to_json
+from labtui.serving.supervisor import Supervisor
 from labtui.serving.watching import Watch
 
+from .conftest import MACHINE, FakePlan
 from .test_state import STATE
 
 
@@ -99,3 +102,36 @@ def _gone() -> psutil.Process:
         process = psutil.Process(child.pid)
         child.communicate(b"\n")
     return process
+
+
+def test_a_request_that_gets_nothing_shows_as_stalled_with_its_time(
+    supervisor: Supervisor, fake_plan: FakePlan, until, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first two requests at once got nothing for 38 s on an H200, and the log said nothing."""
+    page = tmp_path / "metrics"
+
+    def shows(running: int, tokens: int) -> None:
+        partial = tmp_path / "partial"
+        partial.write_text(f"vllm:num_requests_running {running}\nvllm:generation_tokens_total {tokens}\n")
+        partial.rename(page)
+
+    shows(0, 1)
+    clock = [0.0]
+
+    def look(url: str, timeout_s: float) -> Reading | None:
+        seen = look_once(url, 10.0)
+        return None if seen is None else replace(seen, at_s=clock[0])
+
+    monkeypatch.setattr(watching, "look_once", look)
+    supervisor.start(fake_plan(metrics=page), machine=MACHINE)
+    assert until(supervisor, lambda status: status.state == "ready").stalled_s is None
+    shows(2, 1)
+    for _ in range(39):
+        clock[0] += 1
+        status = supervisor.status()
+    assert status.state == "ready"
+    assert status.stalled_s == 38
+    assert status.message == "stalled: requests are running and have got nothing for 38 s"
+    assert status_to_json(status)["stalled_s"] == 38
+    shows(2, 257)
+    assert supervisor.status().stalled_s is None
