@@ -13,6 +13,7 @@ COMMANDS = {
     "tune": ("labtui.cli.serve_tune:tune", "Try the settings that matter on this card, and propose the best."),
     "attach": ("labtui.cli.serve_watch:attach", "Use a server that runs already."),
     "status": ("labtui.cli.serve_watch:status", "Where it stands."),
+    "live": ("labtui.cli.serve_live:live", "What it does: requests, tokens per second, canvases, the card."),
     "logs": ("labtui.cli.serve_watch:logs", "Its last lines; with -f as they come."),
     "stop": ("labtui.cli.serve_watch:stop", "End it, and look that nothing of it is left."),
 }

@@ -340,3 +340,16 @@ def test_tune_tries_each_setting_and_prints_the_line_of_the_best(lab, fake, monk
     shown = lab.json("serve", "tune", "--checkpoint", "practice", "--show")
     assert [row["variation"]["id"] for row in shown["rows"]] == ["base", "few"]
     assert shown["practice"] is True
+
+
+def test_live_shows_what_the_page_has_and_dashes_for_the_rest(lab, fake, tmp_path: Path) -> None:
+    page = tmp_path / "metrics"
+    page.write_text("vllm:num_requests_running 1\nvllm:kv_cache_usage_perc 0.25\n")
+    fake.behaves(metrics=str(page))
+    lab("serve", "start", "--wait", "--checkpoint", "practice")
+    shown = lab("serve", "live", "--looks", "1").stdout
+    assert "running 1" in shown and "KV 25%" in shown and "– tok/s" in shown and "fill –" in shown
+    looks = lab("serve", "live", "--looks", "2", "--every", "0.2", "--json").stdout.splitlines()
+    assert [json.loads(look)["kv_share"] for look in looks] == [0.25, 0.25]
+    lab("serve", "stop")
+    assert lab("serve", "live", "--looks", "1").exit_code == NO_SERVER
