@@ -24,7 +24,7 @@ SLIDING_BLOCK_TOKENS = 16
 ACTIVATION_GIB = 1.5
 """Peak activations and memory outside torch: 1.29 + 0.22 GiB in a vLLM 0.26 start on an H200."""
 CONTEXT_GIB = 0.8
-"""The CUDA context, which no setting covers. An estimate."""
+"""The CUDA context, which no setting covers: 0.67 GiB in a vLLM 0.26 start on an H200, and a little room."""
 ALLOCATOR_MARGIN_GIB = 0.25
 """What fragmentation costs the sampler's large buffers. An estimate."""
 DRIVER_GIB = 0.6
@@ -41,7 +41,9 @@ class Sampler:
     """Memory that a denoising step takes outside --gpu-memory-utilization, in GiB.
 
     vLLM's own memory profile runs the sampler with one row a sequence instead of a whole canvas, so this is not in it
-    (https://github.com/vllm-project/vllm/issues/50699).
+    (https://github.com/vllm-project/vllm/issues/50699). From 0.26 the warm-up before readiness runs whole canvases, as
+    many as --max-num-seqs: too many end the start. Measured on an H200 with 4 canvases, context included: 4.4 and
+    5.2 GiB where 4.9 were planned (docs/measurements.md).
     """
 
     per_sequence_gib: float

@@ -10,6 +10,7 @@ from pathlib import Path
 from labtui.serving import ports
 from labtui.serving.download_findings import download
 from labtui.serving.finding import Finding
+from labtui.serving.flags import own_value
 from labtui.serving.gpu import GIB
 from labtui.serving.gpu_findings import gpu_memory, graphics
 from labtui.serving.machine import Machine, parse_version, read_machine
@@ -140,14 +141,49 @@ def _memory(plan: Plan, machine: Machine) -> Iterator[Finding]:
             False,
             f"{plan.checkpoint.title} does not fit",
             "; ".join(plan.why[:2]) + ".",
-            "Take a smaller checkpoint or a shorter --max-model-len. This is an estimate; --anyway starts it.",
+            f"{_more_room(plan)} This is an estimate; --anyway starts it.",
+            blocking=True,
+            overridable=True,
+        )
+    elif _warm_up_will_die(plan):
+        yield Finding(
+            "fit",
+            False,
+            "The sampler has no room for so many requests at once",
+            f"{plan.why[0]}, and vLLM {plan.vllm_version} tries all of them while it starts.",
+            f"{_more_room(plan)} This is an estimate; --anyway starts it.",
             blocking=True,
             overridable=True,
         )
     elif plan.fit == "TIGHT":
-        yield Finding("fit", False, "It fits, but only just", plan.why[0] + ".", "Keep other programs off the memory.")
+        yield Finding("fit", False, "It fits, but only just", plan.why[0] + ".", _more_room(plan))
     else:
         yield Finding("fit", True, plan.why[0])
+
+
+def _warm_up_will_die(plan: Plan) -> bool:
+    """From vLLM 0.26 the start runs the sampler with as many canvases as --max-num-seqs allows.
+
+    Only a number that the person gave can be too high; labtui's own never exceeds what fits.
+    """
+    release = None if plan.vllm_version is None else parse_version(plan.vllm_version)
+    budget = plan.budget
+    if release is None or release < (0, 26) or budget is None or plan.checkpoint.cpu or not plan.checkpoint.diffusion:
+        return False
+    asked = own_value(plan.own_flags, "--max-num-seqs") is not None
+    return asked and budget.memory_sequences < budget.wanted_sequences
+
+
+def _more_room(plan: Plan) -> str:
+    """What to change, by which part of the memory is short."""
+    budget = plan.budget
+    if budget is None or plan.checkpoint.cpu or budget.kv_available_gib < budget.kv_per_request_gib:
+        return "Take a smaller checkpoint or a shorter --max-model-len."
+    if budget.safe_sequences < 1:
+        return "Lower --gpu-memory-utilization: the sampler lives in what it leaves."
+    if budget.safe_sequences < budget.wanted_sequences:
+        return f"Give --max-num-seqs {budget.safe_sequences}, or lower --gpu-memory-utilization."
+    return "Keep other programs off the memory."
 
 
 def _port(plan: Plan, machine: Machine) -> Iterator[Finding]:

