@@ -4,30 +4,30 @@ from __future__ import annotations
 
 import secrets
 from dataclasses import replace
-from functools import partial
 from typing import ClassVar
 
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Container, Vertical
 from textual.message import Message
 from textual.widgets import OptionList
 
 from exercises.records import Run
-from exercises.tasks import PreparedTask, Task, task_set_for
+from exercises.tasks import Task
 from labtui.cli.run_text import spread_text
-from labtui.screens.lab_boxes import QuestionBox, Repeats, RepeatsBox
-from labtui.screens.lab_desk import Order, Outcome, desk_of
-from labtui.screens.lab_server import ServerWork, explained
+from labtui.run_progress import Order, Outcome, Repeats
+from labtui.screens.lab_boxes import QuestionBox, RepeatsBox
+from labtui.screens.lab_desk import desk_of
+from labtui.screens.lab_server import explained
+from labtui.screens.lab_tasks import TaskList, TaskWork
 from labtui.screens.lesson import short_title
 from labtui.screens.page import BACK
 from labtui.terminal_text import visible_line
-from labtui.widgets.choices import Choice, Choices
+from labtui.widgets.choices import Choices
 from labtui.widgets.commands import Command, bindings
 from labtui.widgets.run_panel import RunPanel
 from labtui.widgets.server_panel import ServerPanel
-from lessons.model import Lesson
 
 LAB_COMMANDS = (
     Command("enter", "run_task", "run", "Run the chosen task; in the list of runs, show that run"),
@@ -48,11 +48,7 @@ LAB_COMMANDS = (
 RUNS_SHOWN = 12
 
 
-class TaskList(Choices):
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "select", "run", tooltip="Run the chosen task")]
-
-
-class LabScreen(ServerWork):
+class LabScreen(TaskWork):
     HELP = """
 The lab runs the tasks of the lesson on a model server of your own, and measures them.
 
@@ -73,43 +69,18 @@ Numbers of the practice checkpoint are labelled so: they say nothing about Diffu
     CSS_PATH = "lab.tcss"
     VERTICAL_BREAKPOINTS: ClassVar[list[tuple[int, str]]] = [(0, "-short"), (23, "-tall")]  # type: ignore[misc]
 
-    class TasksReady(Message):
-        """The tasks of a checkpoint, each prepared for its next run."""
-
-        def __init__(self, tasks: tuple[Task, ...], upcoming: dict[str, PreparedTask]) -> None:
-            super().__init__()
-            self.tasks, self.upcoming = tasks, upcoming
-
-    class NextPrepared(Message):
-        def __init__(self, task: Task, prepared: PreparedTask) -> None:
-            super().__init__()
-            self.task, self.prepared = task, prepared
-
-    class NoTasks(Message):
-        def __init__(self, error: Exception) -> None:
-            super().__init__()
-            self.error = error
-
     class RunsSeen(Message):
         def __init__(self, runs: tuple[Run, ...]) -> None:
             super().__init__()
             self.runs = runs
 
     def __init__(self, lesson_id: str) -> None:
-        super().__init__()
-        self.lesson_id = lesson_id
-        self._tasks: tuple[Task, ...] = ()
-        self._tasks_for: tuple[str, bool] | None = None
-        self._upcoming: dict[str, PreparedTask] = {}
+        super().__init__(lesson_id)
         self._chosen: str | None = None
         self._runs: tuple[Run, ...] = ()
         self._repeats = Repeats()
         self._runs_fault_told = False
         self._faulty_until: str | None = None
-
-    @property
-    def lesson(self) -> Lesson:
-        return self.lab.lesson(self.lesson_id)
 
     @property
     def crumbs(self) -> tuple[str, ...]:
@@ -141,83 +112,22 @@ Numbers of the practice checkpoint are labelled so: they say nothing about Diffu
 
     def server_seen(self) -> None:
         super().server_seen()
-        self._fit_tasks()
+        self.fit_tasks()
         if self.desk is not None and self.desk.progress is not None:
             self.desk.show_words()
             self.panel.show_live(self.desk.progress, self.lab.now())
         self._turn_keys()
 
-    def plan_seen(self) -> None:
-        self._fit_tasks()
-        self._turn_keys()
-
-    # --- the tasks
-
-    def _fit_tasks(self) -> None:
-        """The tasks belong to the checkpoint that is served, or that the plan would serve."""
-        status = self.lab.server_status
-        if status is not None and status.checkpoint and status.state != "stopped":
-            wanted = (status.checkpoint, status.practice)
-        elif self.planned is not None and self.planned.plan is not None:
-            checkpoint = self.planned.plan.checkpoint
-            wanted = (checkpoint.id, checkpoint.practice)
-        else:
-            return
-        if wanted != self._tasks_for:
-            self._tasks_for = wanted
-            self.run_worker(
-                partial(self._lay_out, *wanted), group="tasks", exclusive=True, thread=True, exit_on_error=False
-            )
-
-    def _lay_out(self, checkpoint: str, practice: bool) -> None:
-        try:
-            found = task_set_for(checkpoint, practice).tasks
-            upcoming = {task.id: task.prepare(secrets.randbelow(2**31)) for task in found}
-        except Exception as fault:
-            self.post_message(self.NoTasks(fault))
-        else:
-            named = [task.task for task in self.lesson.lab_tasks]
-            own = [task for name in named for task in found if task.id == name]
-            extras = [task for task in found if task.id not in named]
-            self.post_message(self.TasksReady((*own, *extras), upcoming))
-
-    @on(NoTasks)
-    def _no_tasks(self, event: NoTasks) -> None:
-        self.show_fault(event.error)
-
-    @on(TasksReady)
-    def _tasks_ready(self, event: TasksReady) -> None:
-        self._tasks, self._upcoming = event.tasks, event.upcoming
-        titles = {task.task: task.title for task in self.lesson.lab_tasks}
-        rows = [
-            Choice(task.id, f"{number}  {task.id:<14} {visible_line(titles.get(task.id, f'an extra: {task.title}'))}")
-            for number, task in enumerate(event.tasks, 1)
-        ]
-        self.query_one("#tasks", Choices).show(rows)
+    def tasks_changed(self) -> None:
         if self.panel.mode == "about":
             self._show_about()
         self._turn_keys()
 
-    def _prepare_next(self, task_id: str) -> None:
-        """The next run of a task gets another prompt, another picture."""
-        task = next((one for one in self._tasks if one.id == task_id), None)
-        if task is not None:
-            self.run_worker(partial(self._prepare, task), group="prepare", thread=True, exit_on_error=False)
+    def plan_seen(self) -> None:
+        self.fit_tasks()
+        self._turn_keys()
 
-    def _prepare(self, task: Task) -> None:
-        self.post_message(self.NextPrepared(task, task.prepare(secrets.randbelow(2**31))))
-
-    @on(NextPrepared)
-    def _next_prepared(self, event: NextPrepared) -> None:
-        if event.task in self._tasks:
-            self._upcoming[event.task.id] = event.prepared
-            if self.panel.mode == "about":
-                self._show_about()
-
-    @property
-    def chosen_task(self) -> Task | None:
-        chosen = self.query_one("#tasks", Choices).chosen_id
-        return next((task for task in self._tasks if task.id == chosen), None)
+    # --- the tasks
 
     @on(OptionList.OptionHighlighted, "#tasks")
     def _task_chosen(self) -> None:
@@ -231,7 +141,7 @@ Numbers of the practice checkpoint are labelled so: they say nothing about Diffu
 
     def action_choose(self, number: int) -> None:
         tasks = self.query_one("#tasks", Choices)
-        if number <= len(self._tasks):
+        if number <= len(self.tasks):
             tasks.focus()
             tasks.highlighted = number - 1
             self._show_about()
@@ -242,7 +152,7 @@ Numbers of the practice checkpoint are labelled so: they say nothing about Diffu
         if self.desk is not None and self.desk.busy:
             return
         task = self.chosen_task
-        upcoming = self._upcoming.get(task.id) if task is not None else None
+        upcoming = self.upcoming.get(task.id) if task is not None else None
         self.panel.show_about(task, upcoming, self._repeats.words)
         self._turn_keys()
 
@@ -265,7 +175,7 @@ Numbers of the practice checkpoint are labelled so: they say nothing about Diffu
         if status is None:
             return "One moment."
         if panel.mode == "result":
-            return "↑ ↓ i walk the values; v shows the answer; enter runs it again; w writes the verdict."
+            return "i walks the values; v shows the answer; enter runs again; w the verdict."
         if status.usable:
             return "enter runs the chosen task; ↑ ↓ choose another."
         match status.state:
@@ -275,6 +185,8 @@ Numbers of the practice checkpoint are labelled so: they say nothing about Diffu
                 finding.blocking and not finding.ok for finding in self._moment.findings
             ):
                 return "Do what stands after →; p changes the plan, s tries again."
+            case "stopped" if status.died:
+                return "p changes the plan, s starts it again; g shows the log."
             case "stopped":
                 return "s starts the server with this plan; p changes the plan."
             case "starting" | "warming":
@@ -350,7 +262,7 @@ Numbers of the practice checkpoint are labelled so: they say nothing about Diffu
             self._begin(task)
 
     def _begin(self, task: Task) -> None:
-        upcoming = self._upcoming.get(task.id)
+        upcoming = self.upcoming.get(task.id)
         seed = upcoming.seed if upcoming is not None else secrets.randbelow(2**31)
         self.quiet()
         if self.desk is not None:
@@ -369,7 +281,7 @@ Numbers of the practice checkpoint are labelled so: they say nothing about Diffu
             self.panel.show_live(desk.progress, self.lab.now())
         elif (outcome := desk.take_outcome()) is not None:
             self._show_outcome(outcome)
-            self._prepare_next(outcome.progress.order.task_id)
+            self.prepare_next(outcome.progress.order.task_id)
             self._look_at_runs()
         self._turn_keys()
 

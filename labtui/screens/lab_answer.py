@@ -110,7 +110,7 @@ o saves answer and picture as files, so that you can open them with other progra
 
     @property
     def crumbs(self) -> tuple[str, ...]:
-        return ("Lab", f"Answer of {self.run_shown.task} · {label_of(self.run_shown)}")
+        return ("Lab", f"Answer · {label_of(self.run_shown)} · {self.run_shown.task}")
 
     def compose_body(self) -> ComposeResult:
         run = self.run_shown

@@ -12,6 +12,7 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
+from labtui.run_progress import Repeats
 from labtui.terminal_text import visible
 from labtui.widgets.commands import Command, bindings
 
@@ -77,27 +78,6 @@ class AttachBox(ModalScreen[Address | None]):
         url, key = (self.query_one(name, Input).value.strip() for name in ("#attach-url", "#attach-key"))
         if url:
             self.dismiss(Address(url, key))
-
-
-@dataclass(frozen=True, slots=True)
-class Repeats:
-    """runs: measured ones. warmups: runs before them that do not count; None: one on a launch that has answered nothing
-    yet, else none."""
-
-    runs: int = 1
-    warmups: int | None = None
-
-    @property
-    def words(self) -> str:
-        runs = "1 run" if self.runs == 1 else f"{self.runs} runs"
-        match self.warmups:
-            case None:
-                return f"{runs}, a warm-up where needed"
-            case 0:
-                return f"{runs}, no warm-up"
-            case 1:
-                return f"{runs} after 1 warm-up"
-        return f"{runs} after {self.warmups} warm-ups"
 
 
 class RepeatsBox(ModalScreen[Repeats | None]):

@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import BindingType
+from textual.binding import Binding, BindingType
 from textual.containers import Container, Vertical, VerticalScroll
 from textual.message import Message
 from textual.widgets import OptionList, Static
@@ -56,6 +56,10 @@ class Offer:
     fit: str
 
 
+class CheckpointList(Choices):
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "select", "take", tooltip="Take it for the next start")]
+
+
 class PlanScreen(Page):
     HELP = """
 The plan is what the next start does. ↑ ↓ choose a checkpoint; below it stand why it fits or not, the whole command,
@@ -95,7 +99,7 @@ Whether it fits is an estimate. Where you know better, the start asks once and d
 
     def compose_body(self) -> ComposeResult:
         with Container(id="plan"):
-            yield Choices(id="checkpoints")
+            yield CheckpointList(id="checkpoints")
             with Vertical(id="plan-detail"):
                 flags = Writing(draft_key=TYPED_FLAGS_KEY, id="plan-flags")
                 flags.border_title = "Your flags"
@@ -144,7 +148,7 @@ Whether it fits is an estimate. Where you know better, the start asks once and d
     def _offered(self, event: Offered) -> None:
         self.query_one(Writing).put(event.choice.flags)
         rows = [
-            Choice(offer.id, visible_line(f"{offer.id}  {offer.title}"), visible_line(offer.fit))
+            Choice(offer.id, visible_line(f"{offer.id:<12}  {offer.title}"), visible_line(offer.fit))
             for offer in event.offers
         ]
         known = event.choice.checkpoint in {offer.id for offer in event.offers}
@@ -192,7 +196,8 @@ Whether it fits is an estimate. Where you know better, the start asks once and d
 
     def _show(self, plan: Plan, planned: Planned) -> None:
         practice = " Its numbers are practice numbers." if plan.checkpoint.practice else ""
-        why = "\n".join(f"  {visible_line(reason)}" for reason in plan.why)
+        # The first reason begins with the same words.
+        why = "\n".join(f"  {visible_line(reason).removeprefix('fits: ')}" for reason in plan.why)
         self._put("#plan-fit", f"{FIT_WORDS[plan.fit].capitalize()}.{practice}\n{why}")
         self._put("#plan-command", visible_line(plan.pasteable()))
         table = Table.grid(padding=(0, 2, 0, 0))

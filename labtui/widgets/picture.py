@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import io
 from functools import lru_cache
+from textwrap import wrap
 from typing import Any
 
 from rich.color import Color
@@ -49,19 +50,20 @@ class Picture(Widget):
 
     def get_content_width(self, container: Size, viewport: Size) -> int:
         if self._as_words:
-            return min(self._cells[0], max(16, len(self._words)))
+            return self._cells[0]
         rows = self._drawn
         return len(rows[0]) if rows else 0
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
         if self._as_words:
-            return max(1, -(-len(self._words) // max(1, width)))
+            return len(wrap(self._words, max(8, width)))
         return len(self._drawn) // 2
 
     def render_line(self, y: int) -> Strip:
         width = self.size.width
         if self._as_words:
-            return Strip([Segment(self._words[y * width : (y + 1) * width])]).adjust_cell_length(width)
+            lines = wrap(self._words, max(8, width))
+            return Strip([Segment(lines[y] if y < len(lines) else "", self.rich_style)]).adjust_cell_length(width)
         rows = self._drawn
         if 2 * y + 1 >= len(rows):
             return Strip.blank(width)

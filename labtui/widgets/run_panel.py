@@ -13,8 +13,8 @@ from exercises.records import Run
 from exercises.tasks import PreparedTask, Task
 from labtui.cli.run_text import label_of
 from labtui.errors import Explained
+from labtui.run_progress import Progress
 from labtui.screens.home_picture import run_label, run_outcome
-from labtui.screens.lab_desk import Progress
 from labtui.terminal_text import visible, visible_line
 from labtui.widgets.choices import Choice, Choices
 from labtui.widgets.dates import day_words, span
@@ -187,5 +187,9 @@ class RunPanel(Container):
         self._show_picture()
 
     def _show_picture(self) -> None:
-        room = max(2, self.size.height - (2 if self.mode == "about" else 3))
-        self.query_one(Picture).show(self._png, self._png_words, (min(48, self.size.width * 2 // 5), min(room, 18)))
+        """Beside the words; below them where the screen is wide."""
+        if self.screen.has_class("-wide"):
+            cells = (min(60, self.size.width), min(20, max(2, self.size.height - 14)))
+        else:
+            cells = (self.size.width * 2 // 5, min(18, max(2, self.size.height - 3)))
+        self.query_one(Picture).show(self._png, self._png_words, cells)

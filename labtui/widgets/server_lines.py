@@ -184,21 +184,33 @@ def plan_lines(moment: ServerMoment, *, long: bool = False) -> tuple[str, ...]:
     return (head, *(f"· {reason}" for reason in others)) if long else (head,)
 
 
+def stop_lines(moment: ServerMoment) -> tuple[str, ...]:
+    """What was found that would stop a start, with cause and fix."""
+    return tuple(line for one in _findings(moment) if one.blocking and not one.ok for line in _finding(one, "✗"))
+
+
 def finding_lines(moment: ServerMoment) -> tuple[str, ...]:
-    """What was found before a start: the faults with what to do, else one line that all is well."""
-    status = moment.status
-    if status is None or status.state != "stopped" or moment.doing or moment.plan is None or not moment.findings:
-        return ()
-    faults = [finding for finding in moment.findings if not finding.ok]
-    lines = []
-    for finding in sorted(faults, key=lambda one: not one.blocking):
-        lines.append(f"{'✗' if finding.blocking else '!'} {visible_line(finding.title)}")
-        lines.append(f"  {visible_line(finding.cause)}")
-        lines.append(f"  → {visible_line(finding.fix)}")
-    good = len(moment.findings) - len(faults)
-    if good:
+    """What else was found before a start: what is worth knowing, and how many checks are in order."""
+    found = _findings(moment)
+    lines = [line for one in found if not one.blocking and not one.ok for line in _finding(one, "!")]
+    good = sum(one.ok for one in found)
+    if good and trouble(moment) is None:
         lines.append(f"✓ {good} check{'' if good == 1 else 's'} before a start {'is' if good == 1 else 'are'} in order")
     return tuple(lines)
+
+
+def _findings(moment: ServerMoment) -> tuple[Finding, ...]:
+    status = moment.status
+    shown = status is not None and status.state == "stopped" and not moment.doing and moment.plan is not None
+    return moment.findings if shown else ()
+
+
+def _finding(finding: Finding, sign: str) -> tuple[str, str, str]:
+    return (
+        f"{sign} {visible_line(finding.title)}",
+        f"  {visible_line(finding.cause)}",
+        f"  → {visible_line(finding.fix)}",
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from textual.widgets import Static
 from labtui.widgets import server_lines
 from labtui.widgets.server_lines import ServerMoment
 
-PARTS = ("state", "progress", "message", "plan", "findings", "title", "cause", "fix", "figures", "gpus", "log")
+PARTS = ("state", "progress", "message", "title", "cause", "fix", "plan", "stops", "findings", "figures", "gpus", "log")
 
 
 class ServerPanel(VerticalGroup):
@@ -23,6 +23,7 @@ class ServerPanel(VerticalGroup):
         & .server-progress { color: $accent; }
         & .server-message { color: $warning; }
         & .server-plan, & .server-findings, & .server-log { color: $quiet; }
+        & .server-stops { color: $error; }
         & .server-title { color: $error; text-style: bold; }
         & .server-fix { text-style: bold; }
     }
@@ -59,6 +60,7 @@ class ServerPanel(VerticalGroup):
             "progress": server_lines.progress_line(moment, width),
             "message": "\n".join(server_lines.message_lines(moment)),
             "plan": "\n".join(server_lines.plan_lines(moment, long=self._long)),
+            "stops": "\n".join(server_lines.stop_lines(moment)),
             "findings": "\n".join(server_lines.finding_lines(moment)),
             "title": f"✗ {wrong.title}" if wrong else "",
             "cause": wrong.cause if wrong else "",

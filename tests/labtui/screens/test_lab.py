@@ -72,21 +72,21 @@ def panel(driven) -> RunPanel:
 
 async def test_the_tasks_are_those_of_the_served_checkpoint_the_lessons_own_first(in_lab) -> None:
     async with in_lab() as lab:
-        assert [task.id for task in lab.screen._tasks] == ["coding", "vision", "coding-python"]
+        assert [task.id for task in lab.screen.tasks] == ["coding", "vision", "coding-python"]
         assert "practice checkpoint" in lab.text
     async with in_lab(practice=False, checkpoint="bf16") as lab:
-        assert [task.id for task in lab.screen._tasks] == ["coding", "vision"]
+        assert [task.id for task in lab.screen.tasks] == ["coding", "vision"]
         assert "practice" not in lab.text
 
 
 async def test_the_prompt_that_is_shown_is_the_one_that_is_sent(in_lab) -> None:
     async with in_lab() as lab:
-        shown = lab.screen._upcoming["coding"].prompt_text
+        shown = lab.screen.upcoming["coding"].prompt_text
         assert shown.strip() in " ".join(lab.text.split())
         lab.screen._repeats = lab.screen._repeats.__class__(1, 0)
         await lab.press("enter")
         assert [body["messages"][0]["content"] for body in lab.fake.bodies] == [shown]
-        assert lab.screen._upcoming["coding"].prompt_text.strip()
+        assert lab.screen.upcoming["coding"].prompt_text.strip()
 
 
 async def test_a_coding_run_is_measured_kept_and_only_then_called_saved(in_lab, in_store) -> None:

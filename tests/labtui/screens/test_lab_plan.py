@@ -47,7 +47,7 @@ async def test_checkpoints_stand_with_whether_they_fit_and_the_suggested_one_is_
 
 async def test_the_whole_command_and_what_each_flag_is_for(in_plan) -> None:
     async with in_plan((100, 60)) as lab:
-        assert "VLLM_CPU_KVCACHE_SPACE=" in flat(lab)
+        assert "VLLM_NO_USAGE_STATS=1" in flat(lab)
         assert "--served-model-name practice" in flat(lab)
         assert "requests that denoise together" in flat(lab)
         assert "✓ vLLM 0.32.0 serves this checkpoint" in flat(lab)
@@ -103,7 +103,7 @@ async def test_another_checkpoint_changes_tasks_and_labels(in_plan) -> None:
         await lab.press("up", "enter")
         assert lab.screen.planned.plan.checkpoint.id == "gemma4"
         assert "✗ No NVIDIA GPU answers" in lab.text
-        assert [task.id for task in lab.screen._tasks] == ["coding", "vision"]
+        assert [task.id for task in lab.screen.tasks] == ["coding", "vision"]
 
 
 async def test_the_command_is_copied_without_a_key(in_plan, tmp_path) -> None:

@@ -107,10 +107,8 @@ def test_blocking_findings_come_first_with_cause_and_fix(tmp_path) -> None:
         Finding("c", False, "No vLLM", "None here.", "./lab", blocking=True),
     )
     seen = replace(moment(), plan=fake_plans(tmp_path / "weights")(), findings=findings)
+    assert server_lines.stop_lines(seen) == ("✗ No vLLM", "  None here.", "  → ./lab")
     assert server_lines.finding_lines(seen) == (
-        "✗ No vLLM",
-        "  None here.",
-        "  → ./lab",
         "! Few files",
         "  At most 100.",
         "  → ulimit",
