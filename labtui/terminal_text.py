@@ -49,6 +49,18 @@ def _utf16_units(character: str) -> str:
     return chr(0xD800 + (code >> 10)) + chr(0xDC00 + (code & 0x3FF))
 
 
+def _toml_escape(match: re.Match[str]) -> str:
+    code = ord(match.group())
+    if 0xD800 <= code <= 0xDFFF:
+        return "\N{REPLACEMENT CHARACTER}"
+    return f"\\u{code:04X}" if code < 0x10000 else f"\\U{code:08X}"
+
+
+def steering_escaped_in_toml(written: str) -> str:
+    """TOML as tomli_w writes it, with what could steer a terminal as escapes; half characters become U+FFFD."""
+    return _STEERING.sub(_toml_escape, written)
+
+
 def json_text(data: Any) -> str:
     """JSON that reads back to exactly `data`, in which nothing can steer a terminal. Raises ValueError on NaN."""
     written = json.dumps(data, ensure_ascii=False, allow_nan=False, indent=2)

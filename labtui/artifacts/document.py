@@ -95,6 +95,24 @@ class Artifact:
         return () if self.verdict is None else tuple(by_id[run_id] for run_id in self.verdict.runs)
 
     @property
+    def cited_ids(self) -> frozenset[str]:
+        return frozenset(run.id for run in self.cited_runs)
+
+    @property
+    def answers_shown(self) -> tuple[Run, ...]:
+        """The runs whose answers are shown: the cited ones, or else the newest valid run of each task."""
+        if self.cited_runs:
+            return self.cited_runs
+        newest = {run.task: run for run in reversed(self.runs) if run.valid and not run.warmup}
+        return tuple(newest.values())
+
+    @property
+    def other_notes(self) -> tuple[StepNote, ...]:
+        """Those that stand nowhere else in the artifact: not at a stage, an anchor or a practice piece."""
+        elsewhere = ("card/", "anchor/", "practice/")
+        return tuple(noted for noted in self.notes if not noted.note.step.startswith(elsewhere))
+
+    @property
     def gates_met(self) -> int:
         return sum(standing.evidence is not None for standing in self.gates)
 

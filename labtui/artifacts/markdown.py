@@ -6,9 +6,10 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime
 
 from exercises.records import Run
-from exercises.speed import DEFINITIONS, LABELS, speed_lines
+from exercises.speed import DEFINITIONS, LABELS
 from labtui.artifacts.document import Artifact, Believed, GateStanding, Recalled
-from labtui.artifacts.harness_map import command_line, label, vllm_version
+from labtui.artifacts.harness_map import label
+from labtui.artifacts.made_pieces import made_text
 from labtui.artifacts.markdown_text import (
     cell,
     code,
@@ -21,18 +22,17 @@ from labtui.artifacts.markdown_text import (
     table,
     without_html,
 )
+from labtui.artifacts.run_facts import (
+    SPEED_COLUMNS,
+    left_out_words,
+    measured_with,
+    outcome,
+    shown_in_table,
+    speed_values,
+)
 from lessons.model import PracticePiece
 
 MARK = "labtui artifact, format 1"
-RUNS_SHOWN = 12
-SPEED_COLUMNS = (
-    "end_to_end_tps",
-    "first_canvas_s",
-    "after_first_canvas_tps",
-    "steps_per_canvas",
-    "canvas_fill",
-    "completion_tokens",
-)
 PRACTICE_NOTE = (
     "**Practice.** These numbers come from the small practice checkpoint. They show that the harness works and how "
     "to measure; they say nothing about the model of the lesson and are not to be compared with any claim about it."
@@ -124,12 +124,11 @@ def _verdict(artifact: Artifact) -> Iterator[str]:
 
 
 def _headline(run: Run) -> str:
-    shown = {line.key: line for line in speed_lines(run.speed)}
-    rate = shown["end_to_end_tps"]
     passed = "answer passed its checks" if run.check.passed else "answer failed a check"
     state = "" if run.valid else f"; invalid: {plain(run.invalid_reason or '')}"
+    rate = speed_values(run)["end_to_end_tps"]
     return (
-        f"{code(run.id)} · {plain(run.task)} · {plain(label(run))} · {plain(rate.value)} {plain(rate.label)} · "
+        f"{code(run.id)} · {plain(run.task)} · {plain(label(run))} · {plain(rate)} {plain(LABELS['end_to_end_tps'])} · "
         f"{passed}{state}"
     )
 
@@ -151,51 +150,37 @@ def _runs(artifact: Artifact) -> Iterator[str]:
 
 
 def _run_table(artifact: Artifact, runs: tuple[Run, ...]) -> Iterator[str]:
-    cited = {run.id for run in artifact.cited_runs}
-    shown = [run for number, run in enumerate(runs) if number < RUNS_SHOWN or run.id in cited]
+    cited = artifact.cited_ids
+    shown = shown_in_table(runs, cited)
     yield table(
         ("Run", "Task", "Checkpoint", *(LABELS[key] for key in SPEED_COLUMNS), "Answer"),
         [_run_row(run, run.id in cited) for run in shown],
     )
     left_out = len(runs) - len(shown)
     if left_out:
-        yield f"{left_out} earlier {'run is' if left_out == 1 else 'runs are'} in the store and in the JSON export."
+        yield left_out_words(left_out)
 
 
 def _run_row(run: Run, cited: bool) -> tuple[str, ...]:
-    values = {line.key: line.value for line in speed_lines(run.speed)}
-    failed = [fact for fact in run.check.facts if not fact.passed]
-    if not run.valid:
-        answer = f"invalid: {plain(run.invalid_reason or '')}"
-    elif failed:
-        answer = "; ".join(f"failed {plain(fact.name)}: {plain(fact.detail)}" for fact in failed)
-    else:
-        answer = "passed" if run.check.passed else "failed"
+    values = speed_values(run)
     return (
         own_cell(code(run.id) + (" (cited)" if cited else "")),
         own_cell(plain(run.task) + (", warm-up" if run.warmup else "")),
         own_cell(plain(label(run))),
         *(own_cell(plain(values[key])) for key in SPEED_COLUMNS),
-        own_cell(answer),
+        own_cell(plain(outcome(run))),
     )
 
 
 def _settings(runs: Iterable[Run]) -> Iterator[str]:
-    seen: dict[str, list[str]] = {}
-    for run in runs:
-        facts = {
-            "model": run.evidence.get("model"),
-            "revision": run.evidence.get("revision"),
-            "vLLM": vllm_version(run),
-            "hardware": run.evidence.get("hardware"),
-            "command": command_line(run),
-        }
-        known = [f"{name} {code(_words(fact))}" for name, fact in facts.items() if fact]
-        if known:
-            seen.setdefault("; ".join([plain(label(run)), *known]), []).append(run.id)
-    if seen:
+    settings = measured_with(runs)
+    if settings:
         yield "Measured with:"
-        yield _list(f"{setting} ({len(ids)} {'run' if len(ids) == 1 else 'runs'})" for setting, ids in seen.items())
+        yield _list(
+            "; ".join([plain(one.label), *(f"{name} {code(value)}" for name, value in one.facts)])
+            + f" ({one.runs} {'run' if one.runs == 1 else 'runs'})"
+            for one in settings
+        )
 
 
 def _source_check(artifact: Artifact) -> Iterator[str]:
@@ -288,20 +273,13 @@ def _studio(artifact: Artifact) -> Iterator[str]:
 def _piece(artifact: Artifact, piece: PracticePiece) -> str:
     signal = f"**{plain(piece.title)}**. Done when: {without_html(piece.done_signal)}"
     made = [noted.note for noted in artifact.notes if noted.note.step == f"practice/{piece.id}"]
-    return "\n\n".join([signal, *(f"{_day(note.saved_at)}:\n\n{quoted(note.text)}" for note in made)])
+    return "\n\n".join([signal, *(f"{_day(note.saved_at)}:\n\n{quoted(made_text(note.text))}" for note in made)])
 
 
 def _notes(artifact: Artifact) -> Iterator[str]:
-    lesson = artifact.lesson
-    shown_above = {
-        *(f"card/{card.id}" for card in lesson.cards),
-        *(f"anchor/{anchor.id}" for anchor in lesson.anchors),
-        *(f"practice/{piece.id}" for piece in lesson.practice),
-    }
-    others = [noted for noted in artifact.notes if noted.note.step not in shown_above]
-    if others:
+    if artifact.other_notes:
         yield "## My notes"
-        for noted in others:
+        for noted in artifact.other_notes:
             yield f"**{plain(noted.title)}**, {_day(noted.note.saved_at)}:"
             yield quoted(noted.note.text)
 
@@ -324,11 +302,7 @@ def _sources(artifact: Artifact) -> Iterator[str]:
 
 
 def _answers(artifact: Artifact) -> Iterator[str]:
-    """What the model answered in the cited runs, or else in the newest valid run of each task."""
-    runs = list(artifact.cited_runs)
-    if not runs:
-        newest = {run.task: run for run in reversed(artifact.runs) if run.valid and not run.warmup}
-        runs = list(newest.values())
+    runs = artifact.answers_shown
     if not runs:
         return
     yield "## Answers of the model"
@@ -361,11 +335,3 @@ def _list(items: Iterable[str]) -> str:
 
 def _day(moment: datetime) -> str:
     return f"{moment:%Y-%m-%d}"
-
-
-def _words(value: object) -> str:
-    if isinstance(value, list | tuple):
-        return " ".join(map(str, value))
-    if isinstance(value, dict):
-        return ", ".join(f"{key} {inner}" for key, inner in value.items())
-    return str(value)

@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+import io
 import json
 import os
 import secrets
+import zipfile
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
@@ -14,29 +17,97 @@ from labtui.errors import USAGE, LabError
 from lessons.model import Lesson
 from store.opening import Store
 
-RENDERERS: Mapping[str, Callable[[Artifact], str]] = {"md": to_markdown, "json": to_json}
-NOT_YET = ("html", "toml", "anki")
+
+@dataclass(frozen=True, slots=True)
+class WrittenForm:
+    """One file of a format. ending: what follows the lesson's id in its name. is_ours: whether a file was made here."""
+
+    ending: str
+    render: Callable[[Artifact], str | bytes]
+    is_ours: Callable[[bytes], bool]
+
+
+def _html(artifact: Artifact) -> str:
+    from labtui.artifacts.html import to_html
+
+    return to_html(artifact)
+
+
+def _toml(artifact: Artifact) -> str:
+    from labtui.artifacts.toml_document import to_toml
+
+    return to_toml(artifact)
+
+
+def _apkg(artifact: Artifact) -> bytes:
+    from labtui.artifacts.anki import to_apkg
+
+    return to_apkg(artifact)
+
+
+def _anki_text(artifact: Artifact) -> str:
+    from labtui.artifacts.anki import to_anki_text
+
+    return to_anki_text(artifact)
+
+
+def _ends_with_mark(content: bytes) -> bool:
+    return content.rstrip().endswith(f"{MARK}.".encode())
+
+
+def _begins_with_mark(content: bytes) -> bool:
+    """Among the first lines, before anything that a person or a model wrote."""
+    return any(MARK.encode() in line for line in content.splitlines()[:12])
+
+
+def _has_mark_in_head(content: bytes) -> bool:
+    return MARK.encode() in content.partition(b"</head>")[0].partition(b"<title>")[0]
+
+
+def _is_our_json(content: bytes) -> bool:
+    document = json.loads(content)
+    return isinstance(document, dict) and document.get("format") == FORMAT
+
+
+def _is_our_archive(content: bytes) -> bool:
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        return archive.comment == MARK.encode()
+
+
+FORMATS: Mapping[str, tuple[WrittenForm, ...]] = {
+    "md": (WrittenForm(".md", to_markdown, _ends_with_mark),),
+    "html": (WrittenForm(".html", _html, _has_mark_in_head),),
+    "json": (WrittenForm(".json", to_json, _is_our_json),),
+    "toml": (WrittenForm(".toml", _toml, _begins_with_mark),),
+    "anki": (
+        WrittenForm(".apkg", _apkg, _is_our_archive),
+        WrittenForm(".anki.txt", _anki_text, _begins_with_mark),
+    ),
+}
 
 
 def export_lesson(
     lesson: Lesson, store: Store, formats: Iterable[str], to: Path, *, now: datetime | None = None
 ) -> list[Path]:
-    """Writes the lesson's artifact as LESSON.FORMAT for each format and returns the paths, in the order asked for.
+    """Writes the lesson's artifact in each format and returns the paths, in the order asked for.
+
+    They are named LESSON.FORMAT; anki gives two, LESSON.apkg and LESSON.anki.txt.
 
     An export made before is replaced; any other file of that name is not. Each file appears whole or not at all,
     and none is written where one cannot be. Raises LabError (exit code 2) and StoreError.
     """
     wanted = checked_formats(formats)
     folder = _folder(to)
-    targets = [folder / f"{lesson.id}.{name}" for name in wanted]
-    for target in targets:
-        _refuse_what_is_not_ours(target)
+    forms = [form for name in wanted for form in FORMATS[name]]
+    targets = [folder / f"{lesson.id}{form.ending}" for form in forms]
+    for target, form in zip(targets, forms, strict=True):
+        _refuse_what_is_not_ours(target, form)
     artifact = collect(lesson, store, now)
-    texts = [RENDERERS[name](artifact) for name in wanted]
+    contents = [form.render(artifact) for form in forms]
     parts: list[Path] = []
     try:
-        for target, text in zip(targets, texts, strict=True):
-            parts.append(_written_beside(target, text))
+        for target, content in zip(targets, contents, strict=True):
+            parts.append(_written_beside(target, content))
         for part, target in zip(parts, targets, strict=True):
             part.replace(target)
     except OSError as error:
@@ -48,20 +119,13 @@ def export_lesson(
 
 
 def checked_formats(formats: Iterable[str]) -> tuple[str, ...]:
-    """The formats without repetition. Raises LabError (exit code 2) for one that there is not, or not yet."""
+    """The formats without repetition. Raises LabError (exit code 2) for one that there is not."""
     wanted = tuple(dict.fromkeys(name.strip().casefold() for name in formats if name.strip()))
-    there_are = ", ".join(RENDERERS)
+    there_are = ", ".join(FORMATS)
     if not wanted:
         raise LabError("No format was named", "there is nothing to write", f"Use one of {there_are}.", USAGE)
     for name in wanted:
-        if name in NOT_YET:
-            raise LabError(
-                f"There is no export to {name} yet",
-                "it is planned, and this version cannot write it",
-                f"Use one of {there_are}; the JSON holds everything.",
-                USAGE,
-            )
-        if name not in RENDERERS:
+        if name not in FORMATS:
             raise LabError("There is no such format", f"{name!r} is not known", f"Use one of {there_are}.", USAGE)
     return wanted
 
@@ -79,10 +143,10 @@ def _folder(to: Path) -> Path:
     return folder
 
 
-def _refuse_what_is_not_ours(target: Path) -> None:
+def _refuse_what_is_not_ours(target: Path, form: WrittenForm) -> None:
     if not target.exists() and not target.is_symlink():
         return
-    if target.is_file() and _is_ours(target):
+    if target.is_file() and _is_ours(target, form):
         return
     raise LabError(
         "The export was not written",
@@ -92,22 +156,18 @@ def _refuse_what_is_not_ours(target: Path) -> None:
     )
 
 
-def _is_ours(target: Path) -> bool:
+def _is_ours(target: Path, form: WrittenForm) -> bool:
     try:
-        text = target.read_text("utf-8")
-        if target.suffix == ".json":
-            document = json.loads(text)
-            return isinstance(document, dict) and document.get("format") == FORMAT
-    except (OSError, ValueError):
+        return form.is_ours(target.read_bytes())
+    except (OSError, ValueError, zipfile.BadZipFile):
         return False
-    return text.rstrip().endswith(f"{MARK}.")
 
 
-def _written_beside(target: Path, text: str) -> Path:
+def _written_beside(target: Path, content: str | bytes) -> Path:
     part = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
     try:
-        with part.open("x", encoding="utf-8", newline="\n") as file:
-            file.write(text)
+        with part.open("xb") as file:
+            file.write(content.encode("utf-8") if isinstance(content, str) else content)
             file.flush()
             os.fsync(file.fileno())
     except BaseException:

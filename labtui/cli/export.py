@@ -16,7 +16,7 @@ from labtui.cli.session import Session, json_option, pass_session
     default="md",
     show_default=True,
     metavar="FORMATS",
-    help="One or more of md and json, with commas between.",
+    help="One or more of md, html, json, toml and anki, with commas between.",
 )
 @click.option(
     "--to", required=True, type=click.Path(path_type=Path, file_okay=False), metavar="DIR", help="The folder for it."
@@ -24,7 +24,11 @@ from labtui.cli.session import Session, json_option, pass_session
 @json_option
 @pass_session
 def export(session: Session, lesson_id: str | None, formats: str, to: Path, as_json: bool) -> None:
-    """Write the artifact of a lesson as files: runs, verdict, recall answers and evidence. Prints their paths."""
+    """Write the artifact of a lesson as files: runs, verdict, recall answers and evidence. Prints their paths.
+
+    md to paste, html to read and print (one page, nothing outside it), json and toml for programs (the schema is
+    docs/artifact.schema.json), anki for its recall questions and misconceptions: a package, and text to import.
+    """
     from labtui.artifacts.writing import checked_formats, export_lesson
 
     wanted = checked_formats(formats.split(","))

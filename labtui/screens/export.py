@@ -74,7 +74,10 @@ Numbers of the practice checkpoint are labelled in the files as well.
     def compose_body(self) -> ComposeResult:
         with VerticalScroll(id="export", can_focus=False):
             yield Static("FORMATS", classes="heading-small", markup=False)
-            yield TickList(*(Choice(name, text, ticked=True) for name, text in FORMAT_TITLES.items()), id="formats")
+            yield TickList(
+                *(Choice(name, text, ticked=name in TICKED_AT_FIRST) for name, text in FORMAT_TITLES.items()),
+                id="formats",
+            )
             yield Static("FOLDER", classes="heading-small", markup=False)
             yield Field(str(Path.home() / "labtui" / self.lesson_id), id="folder")
             yield Static(id="written", markup=False)
@@ -141,5 +144,9 @@ Numbers of the practice checkpoint are labelled in the files as well.
 
 FORMAT_TITLES = {
     "md": "Markdown   to read and to paste",
+    "html": "HTML       one page for a browser and for paper, nothing outside it",
     "json": "JSON       every number and every chunk, for programs",
+    "toml": "TOML       the same as the JSON",
+    "anki": "Anki       recall questions and misconceptions, as a package and as text",
 }
+TICKED_AT_FIRST = frozenset({"md", "html", "json"})

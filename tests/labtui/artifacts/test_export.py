@@ -16,14 +16,15 @@ from exercises.run_json import recompute, run_from_json
 from exercises.speed import DEFINITIONS, format_rate, speed_lines, speed_to_json
 from labtui.artifacts.document import collect
 from labtui.artifacts.json_document import json_document
-from labtui.artifacts.markdown import PRACTICE_NOTE, SPEED_COLUMNS, to_markdown
+from labtui.artifacts.markdown import PRACTICE_NOTE, to_markdown
+from labtui.artifacts.run_facts import SPEED_COLUMNS
 from labtui.artifacts.writing import export_lesson
 from store import Store
 
 GOLDEN = Path(__file__).parent / "golden"
 
 
-@pytest.mark.parametrize("name", ["md", "json"])
+@pytest.mark.parametrize("name", ["md", "json", "html", "toml"])
 def test_the_export_is_the_golden_file(lesson, store, now, tmp_path, name):
     (written,) = export_lesson(lesson, store, [name], tmp_path, now=now)
     golden = GOLDEN / f"small.{name}"

@@ -55,12 +55,23 @@ def test_a_folder_or_a_broken_link_in_the_way_stays(lesson, store, tmp_path):
 
 
 def test_formats_that_there_are_not_are_named_beside_those_there_are(lesson, store, tmp_path):
-    for name in ("html", "toml", "anki"):
-        error = refusal(lesson, store, ["md", name], tmp_path / "out")
-        assert "yet" in error.title and "md, json" in error.fix
-    assert "md, json" in refusal(lesson, store, ["pdf"], tmp_path / "out").fix
-    assert "md, json" in refusal(lesson, store, [], tmp_path / "out").fix
+    assert "md, html, json, toml, anki" in refusal(lesson, store, ["md", "pdf"], tmp_path / "out").fix
+    assert "md, html, json, toml, anki" in refusal(lesson, store, [], tmp_path / "out").fix
     assert not (tmp_path / "out").exists()
+
+
+def test_every_format_at_once_and_once_more(lesson, store, tmp_path):
+    names = ["small.md", "small.html", "small.json", "small.toml", "small.apkg", "small.anki.txt"]
+    for _ in range(2):
+        assert [path.name for path in export_lesson(lesson, store, writing.FORMATS, tmp_path)] == names
+
+
+@pytest.mark.parametrize("name", ["small.html", "small.toml", "small.apkg", "small.anki.txt"])
+@pytest.mark.parametrize("content", [b"", b"mine", b"PK\x03\x04mine", b"\xff\x00"])
+def test_a_file_that_is_not_ours_stays_in_every_format(lesson, store, tmp_path, name, content):
+    (tmp_path / name).write_bytes(content)
+    assert name in refusal(lesson, store, writing.FORMATS, tmp_path).cause
+    assert (tmp_path / name).read_bytes() == content
 
 
 def test_a_file_in_place_of_the_folder_is_explained(lesson, store, tmp_path):

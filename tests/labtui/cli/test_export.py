@@ -19,12 +19,25 @@ def test_the_paths_are_on_stdout_and_the_files_hold_what_was_done(lab, keep_run,
     assert written["files"] == [str(tmp_path / "diffusiongemma.json")]
 
 
-@pytest.mark.parametrize("formats", ["html", "nonsense", "", "md,nonsense"])
+@pytest.mark.parametrize("formats", ["pdf", "nonsense", "", "md,nonsense"])
 def test_a_format_that_there_is_not_writes_nothing(lab, tmp_path, formats) -> None:
     result = lab("export", "diffusiongemma", "--format", formats, "--to", str(tmp_path / "out"))
     assert result.exit_code == USAGE
-    assert "md, json" in result.stderr
+    assert "md, html, json" in result.stderr
     assert not (tmp_path / "out").exists()
+
+
+def test_every_format(lab, keep_run, tmp_path) -> None:
+    keep_run()
+    result = lab("export", "diffusiongemma", "--format", "md,html,json,toml,anki", "--to", str(tmp_path))
+    assert [Path(line).name for line in result.stdout.splitlines()] == [
+        "diffusiongemma.md",
+        "diffusiongemma.html",
+        "diffusiongemma.json",
+        "diffusiongemma.toml",
+        "diffusiongemma.apkg",
+        "diffusiongemma.anki.txt",
+    ]
 
 
 def test_a_folder_must_be_named(lab) -> None:
