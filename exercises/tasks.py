@@ -24,46 +24,48 @@
     height = 240
     prompt = "..."                     # one prompt, or variants as above
 
-Settings: svg takes elements, fill, text, min_labels, moving; python_function takes function and
-cases = [{ args, result }]; python_source takes function; choice takes when_true, when_false, and answer where no
-drawing knows it; text takes contains, any_of, min_words, max_words, number; structured takes form ("json" or "table"),
-keys, rows.
+Settings of the checkers, all optional where nothing else is said:
+
+    svg              elements, fill, text, min_labels, moving
+    html_page        tabs (how many), labels
+    python_function  function and cases = [{ args, result }], both needed; what the answer defines is run
+    python_source    function, needed; the answer is only read
+    text             contains, any_of, min_words, max_words, number
+    structured       form ("json" or "table"), needed; keys, rows
+    choice           when_true, when_false, needed; answer where no drawing knows it
+    one_of           answers = { left = ["left", ...], ... }, needed; answer where no drawing knows it
+    transcription    most_errors; text where no drawing knows it
+
+Drawings: barrier for choice, cursive for transcription, clip for one_of. A clip has frames = 2 or more; a server that
+labtui has started takes 2 pictures in a request unless its plan says otherwise.
 """
 
 from __future__ import annotations
 
 import base64
-import io
 import random
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal, cast, get_args
 
 from exercises.checkers.catalogue import CHECKER_TYPES, Checker, read_checker, runs_code
+from exercises.drawings.catalogue import DRAWINGS, draw
 from exercises.errors import ExerciseError
 from exercises.toml_table import TomlTable
 
 FORMAT_VERSION = 1
 SMALLEST_PICTURE = 48
 LARGEST_PICTURE = 4096
+MOST_FRAMES = 8
 
 Kind = Literal["coding", "vision", "short", "prose", "code", "structured", "reasoning"]
 KINDS: tuple[str, ...] = get_args(Kind)
 
 TASKS_FILE = "tasks.toml"
 KINDS_FILE = "kinds.toml"
-
-
-@dataclass(frozen=True, slots=True)
-class Picture:
-    """png: the picture. truth: the right answer to the question about it. facts: what else is true, JSON-ready."""
-
-    png: bytes
-    truth: bool
-    facts: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +91,10 @@ class Variant:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """drawing: name of what is drawn for each run, None for a task without picture; width and height in pixels."""
+    """drawing: name of what is drawn for each run, None for a task without picture; width and height in pixels.
+
+    frames: pictures of a drawing that moves.
+    """
 
     id: str
     set_id: str
@@ -103,6 +108,7 @@ class Task:
     drawing: str | None = None
     width: int = 0
     height: int = 0
+    frames: int = 1
 
     @property
     def runs_code(self) -> bool:
@@ -117,7 +123,7 @@ class Task:
         facts: dict[str, Any] = {"variant": number + 1, "of": len(self.variants)}
         picture = None
         if self.drawing is not None:
-            picture = DRAWINGS[self.drawing](rng, self.width, self.height)
+            picture = draw(self.drawing, rng, self.width, self.height, self.frames)
             facts["picture"] = dict(picture.facts)
         checker = read_checker(
             self.checker_type,
@@ -125,7 +131,7 @@ class Task:
             picture.truth if picture else None,
             run_code,
         )
-        images = (picture.png,) if picture else ()
+        images = picture.pngs if picture else ()
         return PreparedTask((_message(variant.prompt, images),), variant.prompt, images, checker, seed, facts)
 
 
@@ -227,12 +233,19 @@ def _read_task(table: TomlTable, file: str, set_id: str, practice: bool) -> Task
         raise table.fault(f"checker: type = {checker_type!r}", f"one of {', '.join(CHECKER_TYPES)}")
     drawing = table.text("drawing", None)
     width = height = 0
+    frames = 1
     if drawing is not None:
         if drawing not in DRAWINGS:
             raise table.fault(f"there is no drawing {drawing!r}", f"one of {', '.join(DRAWINGS)}")
         width, height = (table.whole(side, least=SMALLEST_PICTURE) for side in ("width", "height"))
         if max(width, height) > LARGEST_PICTURE:
             raise table.fault(f"a picture of {width}x{height} is too large", f"at most {LARGEST_PICTURE} pixels a side")
+        if checker_type not in DRAWINGS[drawing].checkers:
+            known = " or ".join(f'"{name}"' for name in DRAWINGS[drawing].checkers)
+            raise table.fault(f"a checker {checker_type!r} cannot judge the drawing {drawing!r}", f"type = {known}")
+        frames = table.whole("frames", 1, least=1)
+        if frames > MOST_FRAMES:
+            raise table.fault(f"{frames} frames are too many", f"at most {MOST_FRAMES}")
     task = Task(
         id=task_id,
         set_id=set_id,
@@ -246,11 +259,12 @@ def _read_task(table: TomlTable, file: str, set_id: str, practice: bool) -> Task
         drawing=drawing,
         width=width,
         height=height,
+        frames=frames,
     )
     table.nothing_else()
     for number, variant in enumerate(task.variants, 1):
         settings = TomlTable(variant.settings, f"{file}: task {task_id!r}: variant {number}: checker")
-        read_checker(checker_type, settings, True if drawing else None, run_code=False)
+        read_checker(checker_type, settings, DRAWINGS[drawing].example if drawing else None, run_code=False)
     return task
 
 
@@ -264,21 +278,3 @@ def _read_variants(table: TomlTable, checker: Mapping[str, Any]) -> tuple[Varian
     if table.has("prompt"):
         raise table.fault("it has both a prompt and variants", "one of the two")
     return tuple(variants)
-
-
-def _draw_barrier(rng: random.Random, width: int, height: int) -> Picture:
-    from exercises.drawings.barrier import draw_barrier
-
-    try:
-        scene = draw_barrier(rng, width, height)
-    except (ValueError, IndexError) as fault:
-        raise ExerciseError(
-            "The picture cannot be drawn", f"a barrier of {width}x{height} pixels: {fault}", "Choose another size.", 2
-        ) from None
-    png = io.BytesIO()
-    scene.image.save(png, format="PNG")
-    return Picture(png.getvalue(), scene.passes, {"shows": scene.describe(), "passes": scene.passes})
-
-
-DRAWINGS: Mapping[str, Callable[[random.Random, int, int], Picture]] = {"barrier": _draw_barrier}
-"""What a task file may name as its drawing."""

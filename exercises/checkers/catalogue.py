@@ -6,24 +6,30 @@ from collections.abc import Callable
 from typing import Literal, cast
 
 from exercises.checkers.choice import Choice, check_choice
+from exercises.checkers.html_page import PageWanted, check_html_page
+from exercises.checkers.one_of import OneOf, check_one_of
 from exercises.checkers.python_function import Case, FunctionWanted, check_python_function
 from exercises.checkers.python_source import SourceWanted, check_python_source
 from exercises.checkers.structured import StructuredWanted, check_structured
 from exercises.checkers.svg import SvgWanted, check_svg
 from exercises.checkers.text import TextWanted, check_text
+from exercises.checkers.transcription import TranscriptionWanted, check_transcription
 from exercises.records import Check
 from exercises.toml_table import TomlTable
 
 Checker = Callable[[str], Check]
 
-CHECKER_TYPES = ("svg", "python_function", "python_source", "choice", "text", "structured")
+CHECKER_TYPES = (
+    *("svg", "html_page", "python_function", "python_source", "choice", "one_of", "text", "structured"),
+    "transcription",
+)
 
 
 def runs_code(checker_type: str) -> bool:
     return checker_type == "python_function"
 
 
-def read_checker(checker_type: str, settings: TomlTable, truth: bool | None, run_code: bool) -> Checker:
+def read_checker(checker_type: str, settings: TomlTable, truth: bool | str | None, run_code: bool) -> Checker:
     """A function from an answer to its Check, which never raises.
 
     truth: what is right about a drawn picture, None where nothing is drawn. Raises ExerciseError (exit 2) where the
@@ -36,7 +42,13 @@ def read_checker(checker_type: str, settings: TomlTable, truth: bool | None, run
     if checker_type == "python_source":
         return _python_source(settings)
     if checker_type == "choice":
-        return _choice(settings, truth)
+        return _choice(settings, truth if isinstance(truth, bool) else None)
+    if checker_type == "one_of":
+        return _one_of(settings, truth if isinstance(truth, str) else None)
+    if checker_type == "transcription":
+        return _transcription(settings, truth if isinstance(truth, str) else None)
+    if checker_type == "html_page":
+        return _html_page(settings)
     if checker_type == "text":
         return _text(settings)
     if checker_type == "structured":
@@ -54,6 +66,37 @@ def _svg(settings: TomlTable) -> Checker:
     )
     settings.nothing_else()
     return lambda answer: check_svg(answer, wanted)
+
+
+def _html_page(settings: TomlTable) -> Checker:
+    wanted = PageWanted(settings.whole("tabs", 0, least=0), settings.texts("labels", ()))
+    settings.nothing_else()
+    return lambda answer: check_html_page(answer, wanted)
+
+
+def _one_of(settings: TomlTable, truth: str | None) -> Checker:
+    answers = TomlTable(settings.table("answers"), f"{settings.place}: answers")
+    words = {name: answers.texts(name) for name in settings.table("answers")}
+    right = settings.text("answer", truth)
+    settings.nothing_else()
+    if right is None:
+        raise settings.fault("nothing says which answer is right", 'answer = "..." or a drawing')
+    if right not in words:
+        raise settings.fault(f"the right answer {right!r} has no words", f'answers = {{ {right} = ["{right}"] }}')
+    wanted = OneOf(words, right)
+    return lambda answer: check_one_of(answer, wanted)
+
+
+def _transcription(settings: TomlTable, truth: str | None) -> Checker:
+    text = settings.text("text", truth)
+    if text is None:
+        raise settings.fault("nothing says what the text is", 'text = "..." or a drawing')
+    most = settings.value("most_errors", 0.1)
+    if isinstance(most, bool) or not isinstance(most, int | float) or not 0 <= most <= 1:
+        raise settings.fault(f"most_errors must be a share from 0 to 1, not {most!r}", "most_errors = 0.1")
+    settings.nothing_else()
+    wanted = TranscriptionWanted(text, float(most))
+    return lambda answer: check_transcription(answer, wanted)
 
 
 def _python_function(settings: TomlTable, run_code: bool) -> Checker:

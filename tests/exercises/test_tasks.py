@@ -41,7 +41,7 @@ def test_every_built_in_task_prepares_and_checks(practice):
             prepared = task.prepare(seed, run_code=False)
             assert prepared.prompt_text
             assert not prepared.check("").passed
-            assert len(prepared.images) == (1 if task.drawing else 0)
+            assert len(prepared.images) == (task.frames if task.drawing else 0)
 
 
 def test_the_same_seed_prepares_the_same_and_others_differ():
@@ -175,3 +175,30 @@ def test_no_file_raises_anything_else(tmp_path, text):
         load(tmp_path, text)
     except ExerciseError as fault:
         assert fault.fix
+
+
+@pytest.mark.parametrize("task_id", ["cursive", "clip"])
+def test_the_truth_of_a_drawing_is_its_right_answer(task_id):
+    task = find_task(task_id, task_set_for("fp8", False))
+    for seed in range(8):
+        prepared = task.prepare(seed)
+        picture = prepared.facts["picture"]
+        right = picture.get("text") or picture["direction"]
+        assert prepared.check(right).passed
+        wrong = next(word for word in ("left", "right") if word != right)
+        assert not prepared.check(wrong).passed
+    assert task.prepare(1).images != task.prepare(2).images
+    assert task.prepare(1).images == task.prepare(1).images
+
+
+def test_a_checker_that_cannot_judge_a_drawing_is_refused(tmp_path):
+    path = tmp_path / "tasks.toml"
+    path.write_text(
+        'format_version = 1\nid = "x"\ntitle = "x"\n[[task]]\nid = "a"\nkind = "vision"\ntitle = "a"\nbody = "b"\n'
+        'max_tokens = 9\ndrawing = "clip"\nwidth = 200\nheight = 200\nprompt = "p"\n[task.checker]\ntype = "choice"\n'
+    )
+    with pytest.raises(ExerciseError, match="cannot judge the drawing"):
+        load_task_set(path)
+    path.write_text(path.read_text().replace('"choice"', '"one_of"\nanswers = { up = ["up"] }'))
+    with pytest.raises(ExerciseError, match="'left' has no words"):
+        load_task_set(path)
