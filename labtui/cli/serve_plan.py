@@ -105,6 +105,9 @@ def plan(session: Session, /, vram: float | None, docker: bool, as_json: bool, *
         return
     for line in plan_lines(made):
         click.echo(line)
+    if vram is None:
+        for line in finding_lines(made):
+            click.echo(line)
 
 
 def plan_lines(made: Plan) -> Iterator[str]:
@@ -125,6 +128,22 @@ def plan_lines(made: Plan) -> Iterator[str]:
         yield f"      {visible_line(' · '.join(part for part in (why, origin) if part))}"
     yield ""
     yield visible_line(made.pasteable())
+
+
+def finding_lines(made: Plan) -> Iterator[str]:
+    """What would stop the start on this machine, or that nothing would."""
+    from labtui.serving.preflight import preflight
+    from labtui.terminal_text import visible_line
+
+    found = preflight(made)
+    faults = [one for one in found if not one.ok]
+    yield ""
+    for one in sorted(faults, key=lambda one: not one.blocking):
+        yield f"{'✗' if one.blocking else '!'} {visible_line(one.title)}"
+        yield f"    {visible_line(one.cause)}"
+        yield f"  → {visible_line(one.fix)}"
+    good = len(found) - len(faults)
+    yield f"✓ {good} check{'' if good == 1 else 's'} before a start {'is' if good == 1 else 'are'} in order"
 
 
 def _own_words(name: str, known: KnownFlags | None) -> str:
