@@ -314,7 +314,7 @@ class ServerWork(Page):
             yes = "let go"
         else:
             question = "Stop the server?"
-            consequence = f"Everyone who uses {status.url or 'it'} loses it, and other programs may."
+            consequence = f"Everyone and every program that uses {status.url or 'it'} loses it."
             if self.desk is not None and self.desk.busy:
                 consequence += " Your run that is under way breaks off."
             yes = "stop it"

@@ -115,7 +115,9 @@ class RunPanel(Container):
             )
             for run in runs
         ]
-        self.query_one("#latest", Choices).show(rows or [Choice(None, "None yet.")])
+        latest = self.query_one("#latest", Choices)
+        newest = runs[0].id if runs and not latest.has_focus else None
+        latest.show(rows or [Choice(None, "None yet.")], newest)
 
     def show_live(self, progress: Progress, now: datetime) -> None:
         if self.mode != "live":

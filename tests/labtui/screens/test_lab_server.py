@@ -108,7 +108,7 @@ async def test_stopping_asks_once_and_the_next_start_works(in_lab, in_store) -> 
         await look_until(lab, lambda: "● ready" in lab.text)
         await lab.press("s")
         assert isinstance(lab.screen, QuestionBox)
-        assert "Everyone who uses http://127.0.0.1:" in flat(lab)
+        assert "every program that uses http://127.0.0.1:" in flat(lab)
         await lab.press("n")
         await look_until(lab, lambda: "● ready" in lab.text)
         await lab.press("s", "y")
