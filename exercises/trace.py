@@ -19,6 +19,7 @@ import contextlib
 import json
 import math
 import re
+import stat
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -65,9 +66,13 @@ def read_traces(path: Path) -> tuple[Run, ...]:
 
 def _read(path: Path) -> str:
     try:
-        if path.stat().st_size > LARGEST_TRACE:
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise _unreadable(path, f"it is {'a directory' if path.is_dir() else 'a device or a pipe'}, not a file")
+        with path.open("rb") as file:
+            content = file.read(LARGEST_TRACE + 1)
+        if len(content) > LARGEST_TRACE:
             raise _unreadable(path, f"it is larger than {LARGEST_TRACE // 2**20} MiB")
-        return path.read_bytes().decode("utf-8")
+        return content.decode("utf-8")
     except OSError as fault:
         raise _unreadable(path, fault.strerror or str(fault)) from None
     except UnicodeDecodeError as fault:

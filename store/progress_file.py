@@ -173,6 +173,10 @@ def _read(document: Mapping[str, Any], name: str, reader: Callable[[Any], Any]) 
 
 def _document(path: Path) -> Any:
     try:
+        if not path.is_file() and path.exists():
+            raise not_a_progress_file(
+                f"{path} cannot be read: it is {'a folder' if path.is_dir() else 'a device or a pipe'}"
+            )
         raw = path.read_bytes() if path.stat().st_size <= LARGEST_BYTES else None
     except OSError as error:
         raise not_a_progress_file(f"{path} cannot be read: {error.strerror or error}") from None

@@ -7,10 +7,13 @@ from pathlib import Path
 
 import click
 
+from labtui.cli.given_files import read_given
 from labtui.cli.lazy_group import LabCommand
 from labtui.cli.session import Session, json_option, pass_session
-from labtui.errors import DONE, FAILED, USAGE, LabError
+from labtui.errors import DONE, FAILED
 from labtui.terminal_text import visible, visible_line
+
+LARGEST_LOG = 64 * 1024 * 1024
 
 
 @click.command(cls=LabCommand)
@@ -39,13 +42,8 @@ def diagnose(session: Session, log: Path, as_json: bool) -> None:
     """The named cause in a vLLM log, and the fix; best first."""
     from labtui.serving.diagnosis import diagnose as causes_in
 
-    try:
-        text = log.read_text(encoding="utf-8", errors="replace")
-    except OSError as error:
-        raise LabError(
-            "The log cannot be read", f"{log}: {error.strerror}", "labtui serve logs names the newest one.", USAGE
-        ) from error
-    causes = causes_in(text)
+    content = read_given(log, LARGEST_LOG, "The log cannot be read", "labtui serve logs names the newest one.")
+    causes = causes_in(content.decode(errors="replace"))
     if as_json:
         session.emit({"causes": [cause.to_json() for cause in causes]})
     else:

@@ -8,24 +8,25 @@ from typing import TYPE_CHECKING
 
 import click
 
+from labtui.cli.given_files import read_given
 from labtui.cli.lazy_group import LabCommand
 from labtui.cli.narration import working
 from labtui.cli.serve_start import record
 from labtui.cli.serve_text import engine_lines, offer_lines, status_lines
 from labtui.cli.session import Session, json_option, pass_session
-from labtui.errors import DONE, FAILED, NO_SERVER, LabError
+from labtui.errors import DONE, FAILED, NO_SERVER, USAGE, LabError
 from labtui.terminal_text import visible_line
 
 if TYPE_CHECKING:
     from labtui.serving.stopping import StopReport
     from labtui.serving.supervisor import Supervisor
 
+LARGEST_KEY = 16 * 1024
+
 
 @click.command(cls=LabCommand)
 @click.argument("url")
-@click.option(
-    "--key-file", type=click.Path(path_type=Path, exists=True, dir_okay=False), help="A file with the API key."
-)
+@click.option("--key-file", type=click.Path(path_type=Path), metavar="FILE", help="A file with the API key.")
 @json_option
 @pass_session
 def attach(session: Session, url: str, key_file: Path | None, as_json: bool) -> None:
@@ -36,13 +37,22 @@ def attach(session: Session, url: str, key_file: Path | None, as_json: bool) -> 
     from labtui.serving.status import status_to_json
 
     supervisor = session.supervisor()
-    supervisor.attach(url, key_file.read_text(encoding="utf-8").strip() if key_file else None)
+    supervisor.attach(url, _key_in(key_file) if key_file else None)
     status = supervisor.status()
     if as_json:
         session.emit(status_to_json(status))
         return
     for line in status_lines(status):
         click.echo(line)
+
+
+def _key_in(file: Path) -> str:
+    fix = "Give a file that holds the API key and nothing else."
+    content = read_given(file, LARGEST_KEY, "The API key cannot be read", fix)
+    try:
+        return content.decode("utf-8-sig").strip()
+    except UnicodeDecodeError as error:
+        raise LabError("The API key cannot be read", f"{file} is not text in UTF-8", fix, USAGE) from error
 
 
 @click.command(cls=LabCommand)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from labtui.cli.given_files import read_given, read_stdin
 from labtui.cli.lazy_group import LabCommand
 from labtui.cli.session import Session, json_option, pass_session
 from labtui.errors import DONE, FAILED, USAGE, LabError
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
     from lessons.model import Lesson
     from store.opening import Store
     from store.verdicts import Verdict
+
+LARGEST_VERDICT = 100_000
+"""Bytes."""
 
 SCISSORS = "------ everything from this line on is left out ------"
 
@@ -65,12 +69,23 @@ def verdict(
         written = _from_editor(lesson, last)
     else:
         written = _from_file(file) if file is not None else str(given[0])
+    _refuse_too_long(written)
     saved = store.verdicts.save(lesson.id, written, run_ids or _newest_runs(lesson, store))
     if as_json:
         session.emit(_as_data(lesson, saved))
     else:
         session.say(f"Saved, citing {_listed(saved.runs)}." if saved.runs else "Saved. It cites no run.")
     return DONE
+
+
+def _refuse_too_long(text: str) -> None:
+    if (size := len(text.encode("utf-8", "surrogatepass"))) > LARGEST_VERDICT:
+        raise LabError(
+            "The verdict is too long",
+            f"it has {size // 1000} kB; {LARGEST_VERDICT // 1000} kB is the most that is kept",
+            "Keep what answers the question; cite runs with --run instead of pasting them.",
+            USAGE,
+        )
 
 
 def _read(session: Session, lesson: Lesson, last: Verdict | None) -> int:
@@ -123,14 +138,14 @@ def _listed(run_ids: Sequence[str]) -> str:
 
 
 def _from_file(file: Path) -> str:
+    title, fix = "The verdict could not be read", "Give a text file in UTF-8, or - for stdin."
+    content = (
+        read_stdin(LARGEST_VERDICT, title, fix) if str(file) == "-" else read_given(file, LARGEST_VERDICT, title, fix)
+    )
     try:
-        if str(file) == "-":
-            return sys.stdin.read()
-        return file.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise LabError(
-            "The verdict could not be read", f"{file}: {error}", "Give a text file in UTF-8, or - for stdin.", USAGE
-        ) from error
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise LabError(title, f"{file} is not UTF-8 (byte {error.start})", fix, USAGE) from error
 
 
 def _from_editor(lesson: Lesson, last: Verdict | None) -> str:
