@@ -20,6 +20,8 @@ HELP = """\
   an empty line    mark this as done and go on
   next, back       go on or back without marking
   done, undone     mark this as done, or take the mark back
+  note WORDS       your words here: how sure you are of an anchor, a stage of your harness map, a remark
+  unnote           take them away
   list             every step, with what is done
   go WORD          to the step whose name or number has that word
   prompt           the grounded prompt, to paste after watching
@@ -64,6 +66,7 @@ class Walk:
 
     def on(self) -> None:
         """Until the end or `quit`. Raises InputEnded."""
+        from labtui.cli.step_notes import note_lines
         from labtui.cli.step_text import step_lines
 
         say(f"{self.lesson.title}\nAn empty line goes on; help says what else there is.\n")
@@ -72,6 +75,7 @@ class Walk:
             self.store.progress.set_position(self.lesson.id, step.id)
             say(f"[{self.at + 1}/{len(self.steps)}] {'✓ ' if self._is_done(step) else ''}{step.kind}: {step.title}\n")
             say_lines(step_lines(self.lesson, step))
+            say_lines(note_lines(self.store, self.lesson, step))
             from labtui.cli.step_questions import ask_about
 
             answered = ask_about(self.store, self.lesson, step)
@@ -101,6 +105,8 @@ class Walk:
 
     def _move(self, step: Step, answered: bool) -> bool:
         """Asks what to do at a step and does it. False: the person leaves."""
+        from labtui.cli.step_notes import take_note, take_note_away
+
         while True:
             word, _, rest = ask("").partition(" ")
             match word.casefold():
@@ -118,6 +124,10 @@ class Walk:
                 case "done" | "undone":
                     self.store.progress.mark(self.lesson.id, step.id, word.casefold() == "done")
                     say("Saved.")
+                case "note":
+                    take_note(self.store, self.lesson, step, rest.strip())
+                case "unnote":
+                    take_note_away(self.store, self.lesson, step)
                 case "list":
                     done = standing_of(self.lesson, self.store).done
                     for index, one in enumerate(self.steps):

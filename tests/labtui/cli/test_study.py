@@ -79,3 +79,26 @@ def test_next_names_the_first_step_and_then_the_next(lab) -> None:
 
 def test_the_plain_walk_has_no_colour_and_no_cursor_movement(lab) -> None:
     assert "\x1b" not in lab("study", "--plain", given="\n" * 80).stdout
+
+
+def test_words_of_ones_own_at_an_anchor_and_a_stage_are_kept_shown_and_exported(lab, store, tmp_path) -> None:
+    anchor, card = LESSON.anchors[0], LESSON.cards[3]
+    given = "note\nLow: no card is named.\nquit\n"
+    assert "How sure are you" in lab("study", "--plain", "--from", f"anchor/{anchor.id}", given=given).stdout
+    lab("study", "--plain", "--from", f"card/{card.id}", given="note May read one picture.\nquit\n")
+    assert store.progress.notes("diffusiongemma")[f"anchor/{anchor.id}"].text == "Low: no card is named."
+    again = lab("study", "--plain", "--from", f"anchor/{anchor.id}").stdout
+    assert "Your confidence:\n    Low: no card is named." in again
+    lab("export", "diffusiongemma", "--format", "md,html", "--to", str(tmp_path))
+    for ending in ("md", "html"):
+        written = (tmp_path / f"diffusiongemma.{ending}").read_text()
+        assert "Low: no card is named." in written and "May read one picture." in written
+    lab("study", "--plain", "--from", f"card/{card.id}", given="unnote\nunnote\nquit\n")
+    assert f"card/{card.id}" not in store.progress.notes("diffusiongemma")
+
+
+def test_a_note_that_is_left_empty_changes_nothing(lab, store) -> None:
+    lab("study", "--plain", given="note\n\nnote first\nnote\n\nquit\n")
+    assert store.progress.notes("diffusiongemma")["frame"].text == "first"
+    printed = lab("study", "--plain", "--from", "gate", given="\nnote x\nquit\n").stdout
+    assert "needs no note" in printed
