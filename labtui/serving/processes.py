@@ -43,6 +43,20 @@ def leader(state: ServerState) -> psutil.Process | None:
     return process if same and is_alive(process) else None
 
 
+def listens(pid: int, port: int) -> bool | None:
+    """Whether this process or one that it started listens on the port; None where the system does not tell."""
+    try:
+        server = psutil.Process(pid)
+        return any(
+            connection.status == psutil.CONN_LISTEN and connection.laddr.port == port
+            for process in (server, *server.children(recursive=True))
+            for connection in process.net_connections(kind="tcp")
+            if connection.laddr
+        )
+    except (psutil.Error, OSError):
+        return None
+
+
 def start_of(process: psutil.Process) -> str:
     """When the process started, in a form that only it has: its clock ticks since boot, and which boot.
 

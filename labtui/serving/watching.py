@@ -7,12 +7,12 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import psutil
 
 from labtui.serving import hub_cache, processes, readiness
 from labtui.serving.diagnosis import Cause, diagnose
-from labtui.serving.live_figures import look_once
 from labtui.serving.log_tail import LogFollower
 from labtui.serving.readiness import Health, Unanswered
 from labtui.serving.stages import StageTracker
@@ -25,6 +25,7 @@ PROBE_AGAIN_AFTER_S = 3.0
 PAGE_EVERY_S = 1.0
 PAGE_TIMEOUT_S = 1.0
 LOG_END_BYTES = 4 << 20
+STRANGER = "our server has not opened it yet and will end when it tries. Stop one of the two, or start with --port"
 BEFORE_WEIGHTS = ("launch", "config", "engine", "load", "download")
 
 
@@ -57,6 +58,11 @@ class Watch:
             return self._dying(base, "it was asked to stop")
         if state.ready_at is not None:
             return self._ready(base, health)
+        if health is not Health.ABSENT and _is_somebody_else(state):
+            # Nothing of ours is sent there: the first request would carry the key.
+            return replace(
+                base, state="starting", message=f"another process answers on port {_port(state)}: {STRANGER}"
+            )
         if tracker.ending and health is not Health.ALIVE:
             return self._dying(base, self._reason(state))
         if not tracker.complete and health is not Health.ALIVE:
@@ -79,8 +85,16 @@ class Watch:
         self._read_log(state)
         base = replace(self._base(state), pid=None, since_s=None, exit_code=state.exit_code)
         if state.url and readiness.health(state.url) is Health.ALIVE:
-            message = "our server has ended, and another one answers on its port"
-            return replace(base, state="foreign", message=message, checkpoint=None, practice=False, stage=None)
+            message = f"our server has ended ({self._reason(state)}), and another one answers on its port"
+            return replace(
+                base,
+                state="foreign",
+                message=message,
+                causes=self._fatal_causes(state),
+                checkpoint=None,
+                practice=False,
+                stage=None,
+            )
         return replace(base, state="stopped", causes=self._fatal_causes(state), message=self._reason(state))
 
     def leftover(self, state: ServerState, left: Sequence[psutil.Process]) -> Status:
@@ -177,9 +191,12 @@ class Watch:
 
     def _stalled(self, url: str | None) -> float | None:
         """From the metrics page, which is not read at every status: several people may ask for one at once."""
+        # A command that only asks where a start stands needs no parser of metrics pages.
+        from labtui.serving import live_figures
+
         known = self._progress
         if known is None or time.monotonic() - known.sign.at_s >= PAGE_EVERY_S:
-            reading = look_once(url or "", PAGE_TIMEOUT_S)
+            reading = live_figures.look_once(url or "", PAGE_TIMEOUT_S)
             if reading is not None:
                 self._progress = progressed(known, reading.sign)
         return None if self._progress is None else self._progress.stalled_s()
@@ -240,6 +257,15 @@ class _Probe:
             self._problem = f"it lives, but our one-token request got no answer: {problem.reason}"
         finally:
             self._finished_at = time.monotonic()
+
+
+def _is_somebody_else(state: ServerState) -> bool:
+    """The answer on the port is not proved ours: no process of this launch listens there."""
+    return state.pid is not None and processes.listens(state.pid, _port(state)) is False
+
+
+def _port(state: ServerState) -> int:
+    return urlsplit(state.url).port or 0
 
 
 def _text_of(path: Path) -> str:

@@ -7,6 +7,7 @@ What it does is set by the variable FAKE_VLLM, a JSON object; all keys are optio
     die_with      file whose lines are printed instead; then it exits with exit_code (1)
     gate          it prints up to the line that contains gate_before, then waits until this file exists
     gate_before   see gate
+    bind_late     true: it binds its port only when it listens, so that another process can take it meanwhile
     health        status of /health after start-up (200)
     probe         status of /v1/chat/completions (200); 0: it never answers
     metrics       file with the text of /metrics, read at every look (empty)
@@ -153,7 +154,7 @@ def main(words: list[str]) -> None:
     Api.root = words[1]
     Api.model = option(words, "--served-model-name", words[1])
     Api.max_model_len = int(option(words, "--max-model-len", "1024"))
-    if not BEHAVIOUR.get("die_with"):
+    if not BEHAVIOUR.get("die_with") and not BEHAVIOUR.get("bind_late"):
         # Bound and not listening, as vLLM's is until the engine is ready: connections are refused meanwhile.
         early = socket.socket()
         early.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -170,7 +171,11 @@ def main(words: list[str]) -> None:
             say(line)
         leave(engine, exit_code)
     print_log(Path(BEHAVIOUR.get("log", START_LOG)))
-    server = ThreadingHTTPServer((host, port), Api)
+    try:
+        server = ThreadingHTTPServer((host, port), Api)
+    except OSError as taken:
+        say(f"OSError: {taken}")
+        leave(engine, exit_code)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     say(f"INFO:     {COMPLETE}.")
     die_file = BEHAVIOUR.get("die_file")

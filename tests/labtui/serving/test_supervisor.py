@@ -8,6 +8,7 @@ import sys
 import threading
 from collections.abc import Callable
 from dataclasses import replace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import psutil
@@ -57,6 +58,42 @@ def test_a_second_labtui_sees_the_server_and_uses_it(supervisor: Supervisor, fak
     with pytest.raises(LabError, match="already running"):
         second.start(replace(plan, own_flags=(), flags=plan.flags[1:]), machine=MACHINE)
     assert supervisor.status().state == "ready"
+
+
+def test_a_stranger_who_takes_the_port_during_the_start_is_never_taken_for_ours(
+    supervisor: Supervisor, fake_plan: FakePlan, tmp_path: Path, until: Until
+) -> None:
+    """It would be sent the key, and its speed would be kept as ours."""
+    keys: list[str | None] = []
+
+    class Stranger(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            keys.append(self.headers.get("Authorization"))
+            body = json.dumps({"choices": [{"message": {"content": "ok"}}]}).encode()
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        do_POST = do_GET
+
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002
+            pass
+
+    gate = tmp_path / "gate"
+    plan = fake_plan(gate=gate, gate_before="Loading safetensors", bind_late=True)
+    supervisor.start(plan, machine=MACHINE)
+    with ThreadingHTTPServer(("127.0.0.1", plan.port), Stranger) as stranger:
+        threading.Thread(target=stranger.serve_forever, daemon=True).start()
+        seen = until(supervisor, lambda status: "another process answers" in status.message)
+        assert seen.state == "starting"
+        gate.touch()
+        ended = until(supervisor, lambda status: status.state not in ("starting", "dying"))
+        stranger.shutdown()
+    assert ended.state == "foreign"
+    assert "our server has ended" in ended.message
+    assert [cause.id for cause in ended.causes][:1] == ["port-taken"]
+    assert set(keys) == {None}
 
 
 def test_the_server_outlives_its_starter(
