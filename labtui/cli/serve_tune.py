@@ -78,7 +78,7 @@ def step_line(step: Step) -> str:
 
 
 def table_lines(table: Table, asked: Asked, requests: int) -> Iterator[str]:
-    from labtui.serving.tuning import BASE, gain, is_clear, proposal, start_line
+    from labtui.serving.tuning import BASE, gain, is_noise, proposal, start_line
 
     if not table.rows:
         yield "Nothing was measured yet."
@@ -98,7 +98,7 @@ def table_lines(table: Table, asked: Asked, requests: int) -> Iterator[str]:
                 continue
             more = gain(table, row, count)
             change = "" if row.variation.id == BASE or more is None else f"  {more:+.0%}"
-            change += "" if not change or is_clear(table, row, count) else ", within the noise"
+            change += ", within the noise" if change and is_noise(table, row, count) else ""
             at_once = "1 request" if count == 1 else f"{count} at once"
             yield f"    {at_once:<10}{rate.median:>8,.0f}  ({rate.lowest:,.0f} to {rate.highest:,.0f}){change}"
     best = proposal(table, requests)

@@ -169,6 +169,15 @@ def is_clear(table: Table, row: Row, requests: int) -> bool:
     return more >= LEAST_GAIN and row.rates[requests].lowest > base.rates[requests].median
 
 
+def is_noise(table: Table, row: Row, requests: int) -> bool:
+    """The rounds reach the base's median, or the difference is less than LEAST_GAIN: neither faster nor slower."""
+    more, base = gain(table, row, requests), table.row(BASE)
+    if more is None or base is None:
+        return True
+    ours = row.rates[requests]
+    return abs(more) < LEAST_GAIN or ours.lowest <= base.rates[requests].median <= ours.highest
+
+
 def together(table: Table, requests: int) -> Variation | None:
     """The best clear change of each group in one; None where fewer than two groups have one."""
     best: dict[str, Row] = {}

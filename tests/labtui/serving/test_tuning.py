@@ -25,6 +25,7 @@ from labtui.serving.tuning import (
     TableFile,
     Variation,
     is_clear,
+    is_noise,
     proposal,
     remaining,
     start_line,
@@ -82,6 +83,15 @@ def test_a_clear_gain_is_proposed_and_noise_is_not() -> None:
     noisy = table(base=rate(100), many=rate(120, spread=40))
     assert proposal(noisy, 1) == noisy.row(BASE)
     assert proposal(table(many=rate(120)), 1) is None
+
+
+@pytest.mark.parametrize(
+    ("median", "spread", "noise"), [(120, 1, False), (80, 1, False), (101, 0.1, True), (120, 40, True), (80, 40, True)]
+)
+def test_a_loss_is_told_from_noise_as_a_gain_is(median: float, spread: float, noise: bool) -> None:
+    made = table(base=rate(100), many=rate(median, spread))
+    row = made.row("many")
+    assert row is not None and is_noise(made, row, 1) is noise
 
 
 def test_the_best_of_each_group_is_tried_together() -> None:
