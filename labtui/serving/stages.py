@@ -128,9 +128,10 @@ SIGNS: tuple[Sign, ...] = (
     _sign(r"\[Autotuner\]: Autotuning process starts", "autotune"),
     _sign(r"\[AutoTuner\]: Tuning .*?(?P<p>\d+)%", "autotune", share="p"),
     _sign(r"Capturing CUDA graphs \(\w+\):\s+(?P<p>\d+)%", "graphs", share="p"),
+    # The warm-up that follows says nothing, and took 33 s on an H200 where nothing was compiled yet.
     _sign(
         r"Graph capturing finished in (?P<s>\d+) secs, took (?P<g>-?[\d.]+) GiB",
-        "graphs",
+        "engine-ready",
         graphs_s=_number("s"),
         graphs_gib=_number("g"),
     ),

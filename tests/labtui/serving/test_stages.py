@@ -128,7 +128,7 @@ def test_the_cpu_line_with_both_figures_is_read() -> None:
         ("Capturing CUDA graphs (FULL):  50%|█████     | 1/2 [00:14<00:14, 14.64s/it]", "graphs", 0.5),
         (
             "(EngineCore pid=2) INFO 06-10 21:08:44 [x.py:1] Graph capturing finished in 28 secs, took -16.00 GiB",
-            "graphs",
+            "engine-ready",
             None,
         ),
         ("INFO:     Application startup complete.", "complete", None),
