@@ -9,7 +9,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from labtui.serving import processes, readiness, watching
+from labtui.serving import live_figures, processes, readiness
 from labtui.serving.live_figures import Reading, look_once
 from labtui.serving.readiness import Health
 from labtui.serving.state import StateFile
@@ -122,7 +122,7 @@ def test_a_request_that_gets_nothing_shows_as_stalled_with_its_time(
         seen = look_once(url, 10.0)
         return None if seen is None else replace(seen, at_s=clock[0])
 
-    monkeypatch.setattr(watching, "look_once", look)
+    monkeypatch.setattr(live_figures, "look_once", look)
     supervisor.start(fake_plan(metrics=page), machine=MACHINE)
     assert until(supervisor, lambda status: status.state == "ready").stalled_s is None
     shows(2, 1)
