@@ -51,7 +51,7 @@ case "$*" in
     slow:*) echo $$ >"$CALLS.pid"; sleep "$FAKE_SECONDS" ;;
     esac
     here=$(dirname "$0")
-    printf '#!/usr/bin/env bash\necho "labtui in $PWD:" "$@"\n' >"$here/labtui"
+    printf '#!/usr/bin/env bash\necho "labtui in $PWD:" "$@"\necho "typed $LABTUI_PROGRAM" >>"$CALLS"\n' >"$here/labtui"
     for tool in ruff mypy lint-imports; do
         printf '#!/usr/bin/env bash\necho "%s $*" >>"$CALLS"\n[ "${FAKE_FAILS:-}" != %s ]\n' $tool $tool >"$here/$tool"
     done
@@ -361,3 +361,11 @@ def test_what_has_the_test_tools_keeps_them(machine):
 
 def test_ci_runs_the_same_checks():
     assert (ROOT / ".ci" / "run").read_text().rstrip().endswith('lab" test')
+
+
+def test_the_program_is_told_how_it_was_typed(machine):
+    machine.run("runs")
+    assert machine.calls("typed")[-1] == f"typed {machine.lab}"
+    for typed in (["./lab"], ["bash", "lab"]):
+        subprocess.run([*typed, "runs"], env=machine.environment, cwd=machine.folder, capture_output=True, timeout=60)
+        assert machine.calls("typed")[-1] == "typed ./lab"

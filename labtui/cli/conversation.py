@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 
 import click
 
+from labtui.program import as_typed
 from labtui.terminal_text import visible
 
 
@@ -21,12 +22,12 @@ def is_typed() -> bool:
 
 
 def say(text: str = "") -> None:
-    click.echo(text)
+    click.echo(as_typed(text))
 
 
 def say_lines(lines: Iterable[str]) -> None:
     for line in lines:
-        click.echo(line)
+        click.echo(as_typed(line))
 
 
 def body_lines(body: str, indent: str = "  ") -> Iterator[str]:

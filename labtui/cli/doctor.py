@@ -11,6 +11,7 @@ from labtui.cli.given_files import read_given
 from labtui.cli.lazy_group import LabCommand
 from labtui.cli.session import Session, json_option, pass_session
 from labtui.errors import DONE, FAILED
+from labtui.program import as_typed
 from labtui.terminal_text import visible, visible_line
 
 LARGEST_LOG = 64 * 1024 * 1024
@@ -28,9 +29,9 @@ def doctor(session: Session, as_json: bool) -> int:
 
     found = findings()
     if as_json:
-        session.emit(json.loads(to_json(found)))
+        session.emit(json.loads(as_typed(to_json(found))))
     else:
-        click.echo(visible(to_text(found)))
+        click.echo(as_typed(visible(to_text(found))))
     return FAILED if any(one.blocking for one in found) else DONE
 
 
@@ -50,6 +51,6 @@ def diagnose(session: Session, log: Path, as_json: bool) -> None:
         for cause in causes:
             click.echo(f"{visible_line(cause.title)} (line {cause.line})")
             click.echo(f"  {visible(cause.cause)}")
-            click.echo(f"  → {visible(cause.fix)}")
+            click.echo(f"  → {as_typed(visible(cause.fix))}")
     if not causes:
         session.say("No known cause is in this log.")

@@ -38,11 +38,13 @@ def _path(error: click.ClickException) -> str:
 
 
 def show(error: Explained, session: Session) -> None:
+    from labtui.program import as_typed
     from labtui.terminal_text import visible
 
     if session.as_json:
-        session.emit(_as_data(error.title, error.cause, error.fix, error.exit_code))
-    click.echo(f"{visible(error.title)}\n  {visible(error.cause)}\n  → {visible(error.fix)}", err=True)
+        session.emit(_as_data(error.title, error.cause, as_typed(error.fix), error.exit_code))
+    text = f"{visible(error.title)}\n  {visible(error.cause)}\n  → {visible(error.fix)}"
+    click.echo(as_typed(text), err=True)
 
 
 def _as_data(title: str, cause: str, fix: str, exit_code: int) -> dict[str, Any]:

@@ -9,6 +9,8 @@ from typing import Any
 
 import click
 
+from labtui.program import as_typed
+
 
 def _session_setting(ctx: click.Context, parameter: click.Parameter, value: Any) -> None:
     if value and parameter.name is not None:
@@ -17,6 +19,9 @@ def _session_setting(ctx: click.Context, parameter: click.Parameter, value: Any)
 
 class LabCommand(click.Command):
     """A command that also takes --store and --quiet, so that they can stand before or after its name."""
+
+    def get_help(self, ctx: click.Context) -> str:
+        return as_typed(super().get_help(ctx))
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         return [*super().get_params(ctx), *shared_options()]
@@ -48,6 +53,9 @@ class LabGroup(click.Group):
     """A group of commands that names the nearest one when a name is unknown."""
 
     command_class = LabCommand
+
+    def get_help(self, ctx: click.Context) -> str:
+        return as_typed(super().get_help(ctx))
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

@@ -11,6 +11,7 @@ from labtui.cli.faults import exit_code_of
 from labtui.cli.lazy_group import LazyGroup, shared_options
 from labtui.cli.output import OutputLost, end_without_output, guarded_output, leave_quietly
 from labtui.cli.session import Session
+from labtui.program import program
 
 COMMANDS = {
     "study": ("labtui.cli.study:study", "Walk a lesson through stdin and stdout."),
@@ -46,7 +47,7 @@ class RootGroup(LazyGroup):
         session = Session(as_json="--json" in own)
         with guarded_output():
             try:
-                code = self._run(arguments, prog_name or "labtui", session, extra)
+                code = self._run(arguments, program(), session, extra)
                 sys.stdout.flush()
             except OutputLost as lost:
                 code = end_without_output(lost)

@@ -1,11 +1,21 @@
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING
 
 import click
 
 from labtui.cli.lazy_group import LabCommand
 from labtui.cli.session import Session, json_option, pass_session
+
+if TYPE_CHECKING:
+    from labtui.next_step import NextStep
+
+
+def _as_typed(found: NextStep) -> NextStep:
+    from labtui.program import as_typed
+
+    return replace(found, why=as_typed(found.why), command=as_typed(found.command))
 
 
 @click.command("next", cls=LabCommand)
@@ -17,7 +27,7 @@ def next_command(session: Session, as_json: bool) -> None:
     from labtui.standing import standing_of
 
     standings = [standing_of(lesson, session.store) for lesson in session.lessons()]
-    found = next_step(standings, session.supervisor().status().state)
+    found = _as_typed(next_step(standings, session.supervisor().status().state))
     if as_json:
         session.emit(asdict(found))
         return

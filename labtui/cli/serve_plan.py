@@ -9,6 +9,7 @@ import click
 
 from labtui.cli.lazy_group import LabCommand
 from labtui.cli.session import Session, json_option, pass_session
+from labtui.program import as_typed
 
 if TYPE_CHECKING:
     from labtui.serving.known_flags import KnownFlags
@@ -96,7 +97,7 @@ def plan(session: Session, /, vram: float | None, docker: bool, as_json: bool, *
         if as_json:
             session.emit({"command": docker_command(made)})
         else:
-            click.echo(visible(docker_text(made)))
+            click.echo(as_typed(visible(docker_text(made))))
         return
     if as_json:
         from labtui.serving.plan import plan_to_json
@@ -141,7 +142,7 @@ def finding_lines(made: Plan) -> Iterator[str]:
     for one in sorted(faults, key=lambda one: not one.blocking):
         yield f"{'✗' if one.blocking else '!'} {visible_line(one.title)}"
         yield f"    {visible_line(one.cause)}"
-        yield f"  → {visible_line(one.fix)}"
+        yield as_typed(f"  → {visible_line(one.fix)}")
     good = len(found) - len(faults)
     yield f"✓ {good} check{'' if good == 1 else 's'} before a start {'is' if good == 1 else 'are'} in order"
 

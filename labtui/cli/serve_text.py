@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from labtui.program import as_typed
 from labtui.terminal_text import visible_line
 from lessons.times import clock
 
@@ -41,7 +42,7 @@ def status_lines(status: Status) -> Iterator[str]:
         yield f"  > {visible_line(status.last_line)}"
     for cause in status.causes:
         yield f"  {visible_line(cause.title)}: {visible_line(cause.cause)} (line {cause.line})"
-        yield f"  → {visible_line(cause.fix)}"
+        yield as_typed(f"  → {visible_line(cause.fix)}")
     if status.log_path is not None:
         yield f"  log: {status.log_path}"
 
@@ -50,7 +51,7 @@ def engine_lines(others: OtherEngines) -> Iterator[str]:
     """What else of vLLM runs here: what can be ended, and what is only named."""
     if others.ours:
         yield f"left of an earlier server: {visible_line('; '.join(one.words() for one in others.ours))}"
-        yield "  → labtui serve stop --leftovers"
+        yield as_typed("  → labtui serve stop --leftovers")
     if others.foreign:
         yield f"not labtui's, left alone: {visible_line('; '.join(one.words() for one in others.foreign))}"
 
@@ -59,4 +60,4 @@ def offer_lines(offer: tuple[Cause, Remedy] | None) -> Iterator[str]:
     """The one change that would avoid the death, as a line to paste and as the short way to it."""
     if offer is not None:
         yield f"  one change avoids it: {visible_line(offer[1].words)}"
-        yield f"  → labtui serve start --fix, which is: {visible_line(offer[1].command)}"
+        yield as_typed(f"  → labtui serve start --fix, which is: {visible_line(offer[1].command)}")

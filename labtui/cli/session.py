@@ -101,7 +101,9 @@ class Session:
     def say(self, text: str = "") -> None:
         """Narration. text: trusted, or made visible by the caller."""
         if not self.quiet:
-            click.echo(text, err=True)
+            from labtui.program import as_typed
+
+            click.echo(as_typed(text), err=True)
 
     def emit(self, data: Any) -> None:
         """Data for a program, on stdout."""

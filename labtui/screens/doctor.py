@@ -9,6 +9,7 @@ from textual.containers import VerticalGroup, VerticalScroll
 from textual.message import Message
 from textual.widgets import Static
 
+from labtui.program import as_typed
 from labtui.screens.page import BACK, Page
 from labtui.terminal_text import visible, visible_line
 from labtui.widgets.commands import Command, bindings
@@ -90,7 +91,7 @@ What this machine can run, and what would stop it. Each fault stands with its ca
     def action_copy(self) -> None:
         from labtui.serving.doctor import to_text
 
-        self.say(self.lab.copied(to_text(self._findings), "What was found"))
+        self.say(self.lab.copied(as_typed(to_text(self._findings)), "What was found"))
 
     def action_scroll(self, lines: int) -> None:
         self.query_one("#findings").scroll_relative(y=lines, animate=False)
@@ -100,7 +101,7 @@ def _shown(finding: Finding) -> VerticalGroup:
     sign, kind = ("✓", "-fine") if finding.ok else ("✗", "-stops") if finding.blocking else ("!", "-warns")
     parts = [Static(f"{sign} {visible_line(finding.title)}", classes="finding-title", markup=False)]
     if finding.cause:
-        parts.append(Static(visible(finding.cause), classes="finding-body", markup=False))
+        parts.append(Static(as_typed(visible(finding.cause)), classes="finding-body", markup=False))
     if finding.fix:
-        parts.append(Static(f"→ {visible(finding.fix)}", classes="finding-body", markup=False))
+        parts.append(Static(as_typed(f"→ {visible(finding.fix)}"), classes="finding-body", markup=False))
     return VerticalGroup(*parts, classes=f"finding {kind}")

@@ -16,6 +16,7 @@ from textual.message import Message
 from textual.widgets import OptionList, Static
 
 from labtui.errors import Explained, LabError
+from labtui.program import as_typed
 from labtui.screens.lab_planning import (
     CHECKPOINT_KEY,
     FLAGS_KEY,
@@ -213,11 +214,11 @@ Whether it fits is an estimate. Where you know better, the start asks once and d
             sign = "✓" if finding.ok else "✗" if finding.blocking else "!"
             lines.append(f"{sign} {visible_line(finding.title)}")
             if not finding.ok:
-                lines += [f"  {visible(finding.cause)}", f"  → {visible(finding.fix)}"]
+                lines += [f"  {visible(finding.cause)}", as_typed(f"  → {visible(finding.fix)}")]
         self._put("#plan-findings", "\n".join(lines))
 
     def _show_fault(self, fault: Explained) -> None:
-        self._put("#plan-fit", f"✗ {visible(fault.title)}\n{visible(fault.cause)}\n→ {visible(fault.fix)}")
+        self._put("#plan-fit", as_typed(f"✗ {visible(fault.title)}\n{visible(fault.cause)}\n→ {visible(fault.fix)}"))
         for part in ("#plan-command", "#plan-findings"):
             self._put(part, "")
         self.query_one("#plan-flag-list", Static).update("")

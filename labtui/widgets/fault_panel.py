@@ -5,6 +5,7 @@ from textual.containers import VerticalGroup
 from textual.widgets import Static
 
 from labtui.errors import Explained
+from labtui.program import as_typed
 from labtui.terminal_text import visible
 
 
@@ -17,5 +18,5 @@ class FaultPanel(VerticalGroup):
 
     def compose(self) -> ComposeResult:
         yield Static(f"✗ {visible(self.fault.title)}", classes="fault-title", markup=False)
-        yield Static(visible(self.fault.cause), classes="fault-cause", markup=False)
-        yield Static(f"→ {visible(self.fault.fix)}", classes="fault-fix", markup=False)
+        yield Static(as_typed(visible(self.fault.cause)), classes="fault-cause", markup=False)
+        yield Static(as_typed(f"→ {visible(self.fault.fix)}"), classes="fault-fix", markup=False)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from labtui.program import as_typed
 from labtui.terminal_text import visible, visible_line
 from labtui.widgets.dates import span
 from labtui.widgets.server_words import SYMBOLS
@@ -209,7 +210,7 @@ def _finding(finding: Finding, sign: str) -> tuple[str, str, str]:
     return (
         f"{sign} {visible_line(finding.title)}",
         f"  {visible_line(finding.cause)}",
-        f"  → {visible_line(finding.fix)}",
+        as_typed(f"  → {visible_line(finding.fix)}"),
     )
 
 

@@ -7,6 +7,7 @@ from textual.containers import VerticalGroup
 from textual.content import Content
 from textual.widgets import Static
 
+from labtui.program import as_typed
 from labtui.widgets import server_lines
 from labtui.widgets.server_lines import ServerMoment
 
@@ -64,7 +65,7 @@ class ServerPanel(VerticalGroup):
             "findings": "\n".join(server_lines.finding_lines(moment)),
             "title": f"✗ {wrong.title}" if wrong else "",
             "cause": wrong.cause if wrong else "",
-            "fix": f"→ {wrong.fix}" if wrong else "",
+            "fix": as_typed(f"→ {wrong.fix}") if wrong else "",
             "figures": server_lines.figures_line(moment),
             "gpus": "\n".join(server_lines.gpu_lines(moment)),
             "log": _one_line_each(server_lines.log_lines(moment, self._log_room), width),

@@ -42,6 +42,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         monkeypatch.setenv(f"XDG_{name}_HOME", str(home / name.lower()))
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(home / "runtime"))
     monkeypatch.delenv("LABTUI_STORE", raising=False)
+    monkeypatch.delenv("LABTUI_PROGRAM", raising=False)
     return home
 
 

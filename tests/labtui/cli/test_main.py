@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -52,6 +53,28 @@ def test_a_usage_error_is_an_object_on_stdout_with_json(lab) -> None:
     error = lab.json("compare", "only-one", code=USAGE)["error"]
     assert error["exit_code"] == USAGE
     assert "RUN" in error["cause"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "hint"),
+    [
+        (["serve", "--help"], "Usage: ./lab serve"),
+        (["serve", "start", "--help"], "./lab serve stop ends it"),
+        (["show", "none"], "./lab run coding"),
+        (["nonsense"], "./lab --help"),
+        (["runs"], "./lab serve start --wait"),
+        (["study", "--plain"], "./lab study diffusiongemma --plain"),
+        (["next"], "$ ./lab study"),
+        ([], "./lab study --plain"),
+        (["doctor"], "labtui"),
+        (["recall", "--help"], "Usage: ./lab recall"),
+    ],
+)
+def test_hints_name_the_program_that_was_typed(lab, monkeypatch, arguments, hint) -> None:
+    monkeypatch.setenv("LABTUI_PROGRAM", "./lab")
+    shown = lab(*arguments).output
+    assert hint in shown
+    assert not re.search(rf"labtui ({'|'.join(COMMANDS)})\b", shown)
 
 
 def test_version(lab) -> None:
