@@ -10,7 +10,7 @@ from labtui.widgets.field import Field
 async def test_files_are_written_and_their_paths_shown(running, in_store, make_run, tmp_path: Path) -> None:
     run = in_store(lambda store: store.runs.add(make_run()))
     async with running(keys=("e", "x")) as lab:
-        assert "3 files written" in lab.line
+        assert "3 files written" in lab.line, lab.text
         folder = tmp_path / "labtui" / "diffusiongemma"
         assert "diffusiongemma.md" in lab.text
         data = json.loads((folder / "diffusiongemma.json").read_text())
@@ -24,7 +24,7 @@ async def test_format_and_folder_can_be_chosen_and_the_folder_is_remembered(runn
     async with running(keys=("e", "down", "space", "down", "space", "f")) as lab:
         lab.screen.query_one(Field).value = str(tmp_path / "out")
         await lab.press("enter")
-        assert "1 file written" in lab.line
+        assert "1 file written" in lab.line, lab.text
         assert [path.name for path in (tmp_path / "out").iterdir()] == ["diffusiongemma.md"]
     async with running(keys=("e",)) as lab:
         assert lab.screen.query_one(Field).value == str(tmp_path / "out")
