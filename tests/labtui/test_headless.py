@@ -14,7 +14,7 @@ for root in ("labtui.cli", "labtui.serving", "labtui.artifacts", "store", "exerc
             importlib.import_module(found.name)
 for name in ("labtui.running", "labtui.next_step", "labtui.standing", "labtui.configuration", "labtui.terminal_text"):
     importlib.import_module(name)
-print(sorted(name for name in sys.modules if name.partition(".")[0] in ("textual", "textual_image")))
+print(sorted(name for name in sys.modules if name.partition(".")[0] == "textual"))
 """
 
 NOT_OURS = (
