@@ -7,6 +7,7 @@ from datetime import date, datetime
 
 from exercises.records import Run
 from labtui.artifacts.harness_map import MapRow, harness_map
+from labtui.artifacts.made_pieces import MadePieces, WeakestLink, made_pieces
 from labtui.version import version
 from lessons.model import Anchor, Gate, Lesson, Misconception, RecallItem
 from lessons.times import anchor_url, clock
@@ -20,7 +21,8 @@ from store.verdicts import Verdict
 
 @dataclass(frozen=True, slots=True)
 class SourceCheck:
-    """One row of the source-check table. confidence: the person's note on the anchor, None before there is one."""
+    """One row of the source-check table. confidence: the person's note on the anchor, or what their evidence map says;
+    None before there is either."""
 
     anchor: Anchor
     timestamp: str
@@ -73,6 +75,7 @@ class Artifact:
     made_at: datetime
     made_by: str
     harness_map: tuple[MapRow, ...]
+    weakest: WeakestLink | None
     source_check: tuple[SourceCheck, ...]
     verdict: Verdict | None
     runs: tuple[Run, ...]
@@ -125,12 +128,16 @@ def collect(lesson: Lesson, store: Store, now: datetime | None = None) -> Artifa
     evidence = store.progress.gates(lesson.id)
     guesses = {guess.misconception: guess for guess in store.progress.guess_history(lesson.id)}
     gates = tuple(GateStanding(gate, evidence.get(gate.id)) for gate in lesson.gates)
+    made = made_pieces(lesson, notes)
+    noted = {card.id: notes[f"card/{card.id}"].text for card in lesson.cards if f"card/{card.id}" in notes}
+    words = noted | dict(made.stages)
     return Artifact(
         lesson=lesson,
         made_at=now or current_moment(),
         made_by=f"labtui {version()}",
-        harness_map=harness_map(lesson, runs, verdict, sum(gate.evidence is not None for gate in gates), notes),
-        source_check=tuple(_source_check(lesson, anchor, notes) for anchor in lesson.anchors),
+        harness_map=harness_map(lesson, runs, verdict, sum(gate.evidence is not None for gate in gates), words),
+        weakest=made.weakest,
+        source_check=tuple(_source_check(lesson, anchor, notes, made) for anchor in lesson.anchors),
         verdict=verdict,
         runs=runs,
         recall=_recall(lesson, store),
@@ -148,13 +155,13 @@ def _runs(lesson: Lesson, store: Store, verdict: Verdict | None) -> tuple[Run, .
     return tuple(sorted(found.values(), key=lambda run: (run.started_at, run.id), reverse=True))
 
 
-def _source_check(lesson: Lesson, anchor: Anchor, notes: dict[str, Note]) -> SourceCheck:
+def _source_check(lesson: Lesson, anchor: Anchor, notes: dict[str, Note], made: MadePieces) -> SourceCheck:
     note = notes.get(f"anchor/{anchor.id}")
     return SourceCheck(
         anchor=anchor,
         timestamp=clock(anchor.start_s),
         url=anchor_url(lesson.video.url, anchor.start_s),
-        confidence=None if note is None else note.text,
+        confidence=made.confidence.get(anchor.id) if note is None else note.text,
     )
 
 

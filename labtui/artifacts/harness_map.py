@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 from exercises.records import Run
 from lessons.model import Card, Lesson
-from store.progress import Note
 from store.verdicts import Verdict
 
 PRACTICE_LABEL = "practice"
@@ -48,11 +47,14 @@ class _Evidence:
 
 
 def harness_map(
-    lesson: Lesson, runs: tuple[Run, ...], verdict: Verdict | None, gates_met: int, notes: Mapping[str, Note]
+    lesson: Lesson, runs: tuple[Run, ...], verdict: Verdict | None, gates_met: int, words: Mapping[str, str]
 ) -> tuple[MapRow, ...]:
-    """One row for each card of the lesson's diagram. A stage that this program does not know stays with its note."""
+    """One row for each card of the lesson's diagram. A stage that this program does not know stays with its words.
+
+    words: the person's own on a stage, by the id of its card.
+    """
     evidence = _Evidence(lesson, runs, verdict, gates_met)
-    return tuple(_row(card, evidence, notes.get(f"card/{card.id}")) for card in lesson.cards)
+    return tuple(_row(card, evidence, words.get(card.id)) for card in lesson.cards)
 
 
 def label(run: Run) -> str:
@@ -78,10 +80,10 @@ def command_line(run: Run) -> str | None:
     return None
 
 
-def _row(card: Card, evidence: _Evidence, note: Note | None) -> MapRow:
+def _row(card: Card, evidence: _Evidence, words: str | None) -> MapRow:
     describe = STAGES.get(card.stage.casefold(), _unknown_stage)
     here, boundary, proof, is_open = describe(evidence)
-    return MapRow(card.id, card.stage, here, boundary, proof, is_open, None if note is None else note.text)
+    return MapRow(card.id, card.stage, here, boundary, proof, is_open, words)
 
 
 _Described = tuple[str, str, str, bool]

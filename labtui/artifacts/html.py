@@ -23,7 +23,7 @@ from labtui.artifacts.html_text import (
     text_of,
     verbatim,
 )
-from labtui.artifacts.made_pieces import made_text
+from labtui.artifacts.made_pieces import made_text, piece_of
 from labtui.artifacts.markdown import MARK
 from labtui.artifacts.run_facts import (
     SPEED_COLUMNS,
@@ -104,6 +104,14 @@ def _map_sheet(artifact: Artifact) -> Iterator[Html]:
         noted = [row for row in artifact.harness_map if row.note]
         for row in noted:
             yield element("div", element("b", f"My words on {row.stage}"), prose(row.note or ""), class_="own")
+    if artifact.weakest is not None:
+        notice = artifact.weakest.notice.strip()
+        yield element(
+            "p",
+            element("b", "Weakest link: "),
+            text_of(artifact.weakest.stage),
+            joined(". I would notice: ", text_of(notice)) if notice else ".",
+        )
     yield from _verdict(artifact)
     if artifact.gates:
         gates = " · ".join(f"{'●' if one.evidence else '○'} {one.gate.title}" for one in artifact.gates)
@@ -327,9 +335,9 @@ def _piece(artifact: Artifact, piece: PracticePiece) -> Iterator[Html]:
     yield element("p", element("b", text_of(piece.title)), ". Done when: ", prose_line(piece.done_signal))
     for noted in artifact.notes:
         if noted.note.step == f"practice/{piece.id}":
-            made = made_text(noted.note.text)
+            kept = noted.note.text
             # A piece of the studio lives from its lines and indentation, a free text from its Markdown.
-            shown = prose(made) if made == noted.note.text else verbatim(made)
+            shown = prose(kept) if piece_of(kept) is None else verbatim(made_text(kept))
             yield element("div", shown, element("p", _day(noted.note.saved_at), class_="when"), class_="own")
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from datetime import datetime
 from typing import Any
 
 from exercises.run_json import run_to_json, without_raw
 from exercises.speed import DEFINITIONS
 from labtui.artifacts.document import Artifact
+from labtui.artifacts.made_pieces import made_text, piece_of
 from labtui.terminal_text import json_text
 
 FORMAT = "labtui-artifact"
@@ -48,6 +50,9 @@ def json_document(artifact: Artifact) -> dict[str, Any]:
             }
             for row in artifact.harness_map
         ],
+        "weakest_link": None
+        if artifact.weakest is None
+        else {"stage": artifact.weakest.stage, "notice": artifact.weakest.notice},
         "verdict": None
         if verdict is None
         else {
@@ -112,7 +117,8 @@ def json_document(artifact: Artifact) -> dict[str, Any]:
             {
                 "step": noted.note.step,
                 "title": noted.title,
-                "text": noted.note.text,
+                "text": made_text(noted.note.text),
+                "piece": None if piece_of(noted.note.text) is None else json.loads(noted.note.text),
                 "saved_at": _time(noted.note.saved_at),
             }
             for noted in artifact.notes

@@ -9,7 +9,7 @@ from exercises.records import Run
 from exercises.speed import DEFINITIONS, LABELS
 from labtui.artifacts.document import Artifact, Believed, GateStanding, Recalled
 from labtui.artifacts.harness_map import label
-from labtui.artifacts.made_pieces import made_text
+from labtui.artifacts.made_pieces import made_text, piece_of
 from labtui.artifacts.markdown_text import (
     cell,
     code,
@@ -101,6 +101,11 @@ def _map(artifact: Artifact) -> Iterator[str]:
         if row.note:
             yield f"My words on **{plain(row.stage)}**:"
             yield quoted(row.note)
+    if artifact.weakest is not None:
+        notice = artifact.weakest.notice.strip()
+        yield f"Weakest link: **{plain(artifact.weakest.stage)}**." + (
+            f" I would notice: {plain(notice)}" if notice else ""
+        )
 
 
 def _verdict(artifact: Artifact) -> Iterator[str]:
@@ -273,7 +278,12 @@ def _studio(artifact: Artifact) -> Iterator[str]:
 def _piece(artifact: Artifact, piece: PracticePiece) -> str:
     signal = f"**{plain(piece.title)}**. Done when: {without_html(piece.done_signal)}"
     made = [noted.note for noted in artifact.notes if noted.note.step == f"practice/{piece.id}"]
-    return "\n\n".join([signal, *(f"{_day(note.saved_at)}:\n\n{quoted(made_text(note.text))}" for note in made)])
+    return "\n\n".join([signal, *(f"{_day(note.saved_at)}:\n\n{_made(note.text)}" for note in made)])
+
+
+def _made(kept: str) -> str:
+    """A piece of the studio lives from its lines and indentation, a free text from its Markdown."""
+    return quoted(kept) if piece_of(kept) is None else fenced(made_text(kept), "text")
 
 
 def _notes(artifact: Artifact) -> Iterator[str]:

@@ -15,10 +15,14 @@ from exercises.records import NotMeasurable
 from exercises.run_json import recompute, run_from_json
 from exercises.speed import DEFINITIONS, format_rate, speed_lines, speed_to_json
 from labtui.artifacts.document import collect
+from labtui.artifacts.html import to_html
 from labtui.artifacts.json_document import json_document
 from labtui.artifacts.markdown import PRACTICE_NOTE, to_markdown
 from labtui.artifacts.run_facts import SPEED_COLUMNS
 from labtui.artifacts.writing import export_lesson
+from lessons.model import PracticePiece
+from lessons.studio.keeping import to_json
+from lessons.studio.pieces import EvidenceMap, EvidenceMapRow, HarnessMap, HarnessStage
 from store import Store
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -183,3 +187,40 @@ def test_nothing_of_the_model_is_markup_or_reaches_the_terminal(lesson, store, n
     assert "Not a heading of yours" not in headings
     fences = [token.content for token in tokens if token.type == "fence"]
     assert "```svg\n<svg/>\n```\n<script>alert(1)</script>␛[31m\n" in fences
+
+
+EVIDENCE = EvidenceMap(
+    (
+        EvidenceMapRow("0:34", "over 1,100", "that it was said", "high", "the card"),
+        EvidenceMapRow("8:08", "the barrier", "one picture", "medium", "more pictures"),
+        EvidenceMapRow("9:99", "nowhere", "", "low", ""),
+    ),
+    transfer="When I choose a card.",
+)
+HARNESS = HarnessMap(
+    (HarnessStage("tools", "one picture", "reads nothing else", "its checker"), HarnessStage("Model", "", "", "")),
+    weakest="Tools",
+    notice="The checker fails twice.",
+)
+
+
+def test_pieces_of_the_studio_stand_on_the_map_and_in_the_source_check(lesson, store, now):
+    lesson = replace(lesson, practice=(lesson.practice[0], PracticePiece("map", "My map", "", "", "harness-map")))
+    store.progress.save_note("small", "practice/teach-back", to_json(EVIDENCE))
+    store.progress.save_note("small", "practice/map", to_json(HARNESS))
+    artifact = collect(lesson, store, now)
+    assert [row.confidence for row in artifact.source_check] == ["Low: nothing ran yet.", "medium"], (
+        "a note comes first"
+    )
+    rows = {row.stage: row.note for row in artifact.harness_map}
+    assert rows["Tools"] == "Here: one picture\n\nTool boundary: reads nothing else\n\nProof signal: its checker"
+    assert rows["Model"] is None
+    document = json_document(artifact)
+    assert document["weakest_link"] == {"stage": "Tools", "notice": "The checker fails twice."}
+    pieces = {note["step"]: note["piece"] for note in document["notes"]}
+    assert pieces["practice/map"]["weakest"] == "Tools" and pieces["deep/denoising"] is None
+    for written in (to_markdown(artifact), to_html(artifact)):
+        text = re.sub(r"<[^>]+>|\*\*", "", written)
+        assert "Weakest link: Tools." in text and "The checker fails twice." in text
+        assert "where it will matter: When I choose a card." in text
+        assert '{"' not in text.replace('{"canvas_length"', ""), "no piece is shown as JSON"
