@@ -91,7 +91,8 @@ def to_anki_text(artifact: Artifact) -> str:
     written.write(f"#separator:tab\n#html:true\n#notetype:Basic\n#deck:{_deck_name(lesson)}\n")
     written.write("#guid column:1\n#tags column:4\n#columns:GUID\tFront\tBack\tTags\n")
     written.write(f"# {MARK}.\n")
-    rows = csv.writer(written, delimiter="\t", lineterminator="\n")
+    # All in quotes: a GUID may begin with #, and such a line would be a remark.
+    rows = csv.writer(written, delimiter="\t", lineterminator="\n", quoting=csv.QUOTE_ALL)
     for card in cards(lesson):
         back = joined(card.answer, element("p", card.source) if card.source else None)
         rows.writerow([card.guid, _one_line(card.question), _one_line(back), " ".join(_tags(lesson, card))])

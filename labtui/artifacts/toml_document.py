@@ -1,7 +1,7 @@
 """The artifact as TOML: the JSON document in another spelling, and back.
 
-TOML has no null. What is null in the JSON is left out here, and its place is named in `null` as a JSON Pointer
-(RFC 6901); in a list, where nothing can be left out, an empty text holds the place.
+TOML has no null. What is null in the JSON is left out here, and its place is named in the table `null` at the end as a
+JSON Pointer (RFC 6901); in a list, where nothing can be left out, an empty text holds the place.
 """
 
 from __future__ import annotations
@@ -32,14 +32,13 @@ def toml_text(document: dict[str, Any]) -> str:
         key: _without_nulls(value, f"/{_escaped(key)}", nulls) for key, value in document.items() if value is not None
     }
     nulls += [f"/{_escaped(key)}" for key, value in document.items() if value is None]
-    # First, since a table that follows would take it in.
-    return steering_escaped_in_toml(tomli_w.dumps({NULLS: nulls, **kept}))
+    return steering_escaped_in_toml(tomli_w.dumps({**kept, NULLS: {"at": nulls}}))
 
 
 def document_of_toml(text: str) -> dict[str, Any]:
     """The JSON document that toml_text wrote. Raises ValueError for what it did not write."""
     document = tomllib.loads(text)
-    for pointer in document.pop(NULLS, []):
+    for pointer in document.pop(NULLS, {"at": []})["at"]:
         holder: Any = document
         *path, last = [_unescaped(part) for part in pointer.removeprefix("/").split("/")]
         try:

@@ -51,6 +51,7 @@ def test_the_text_form_has_a_line_for_each_note(lesson, store, now):
     assert "#separator:tab" in head and "#guid column:1" in head
     assert [row[0] for row in rows] == [card.guid for card in cards(lesson)]
     assert all(len(row) == 4 for row in rows)
+    assert written.splitlines()[len(head)].startswith('"'), "a GUID that begins with # is no remark"
     assert "labtui::small" in rows[0][3]
 
 

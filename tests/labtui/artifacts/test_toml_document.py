@@ -48,4 +48,4 @@ def test_any_document_comes_back_as_it_was(document):
 
 def test_a_pointer_to_nowhere_is_told():
     with pytest.raises(ValueError, match="/a/b"):
-        document_of_toml('null = ["/a/b"]')
+        document_of_toml('[null]\nat = ["/a/b"]')
