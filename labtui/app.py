@@ -251,6 +251,11 @@ class LabApp(App[None]):
 
         self.push_screen(VerdictScreen(lesson_id))
 
+    def open_studio(self, lesson_id: str, practice_id: str) -> None:
+        from labtui.screens.studio import StudioScreen
+
+        self.push_screen(StudioScreen(lesson_id, practice_id))
+
     def open_recall(self, lesson_id: str, item_id: str | None = None) -> None:
         from labtui.screens.recall import RecallScreen
 

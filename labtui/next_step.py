@@ -78,11 +78,13 @@ def _in_lesson(standing: Standing, server: str, begun: bool) -> NextStep:
             step.id,
         )
     if step.kind == "gate":
+        lacks = standing.gates.get(step.id.removeprefix("gate/"), ())
         return NextStep(
             "gate",
             f"Meet the gate: {step.title}",
-            f"{standing.gates_met} of {len(lesson.gates)} gates are met. Write down the evidence for this one.",
-            _study(lesson),
+            f"{standing.gates_met} of {len(lesson.gates)} gates are met. "
+            + (lacks[0] if lacks else "Write down the evidence for this one."),
+            f"{_study(lesson)} --from {step.id}",
             lesson.id,
             step.id,
         )

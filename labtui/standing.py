@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from labtui.made import in_studio, made_so_far, missing_at_gates
+from lessons.evidence import missing_for_practice
 from lessons.model import Lesson
 from lessons.walk import Step, steps
 
@@ -25,6 +27,8 @@ class Standing:
 
     runs: the newest valid run of each task of the lesson's lab, by the task's name.
     due: ids of the recall items that are due now.
+    gates: what is still missing at each gate, by its id; a mark does not open a gate.
+    pieces: what is still missing in each practice piece of the studio, by its id.
     """
 
     lesson: Lesson
@@ -33,6 +37,8 @@ class Standing:
     runs: Mapping[str, Run] = field(default_factory=dict)
     due: tuple[str, ...] = ()
     has_verdict: bool = False
+    gates: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    pieces: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def undone(self) -> tuple[Step, ...]:
@@ -62,19 +68,26 @@ def standing_of(lesson: Lesson, store: Store) -> Standing:
     has_verdict = store.verdicts.latest(lesson.id) is not None
     answered = store.recall.latest(lesson.id)
     due = {one.item for one in store.recall.due(lesson_id=lesson.id)}
+    made = made_so_far(lesson, store)
+    gates = missing_at_gates(lesson, store, made)
+    pieces = {one.id: tuple(missing_for_practice(lesson, one, made)) for one in lesson.practice if in_studio(one)}
+    marked = {step for step in store.progress.done(lesson.id) if not step.startswith("gate/")}
     doing = {
         *(f"lab/{task.id}" for task in lesson.lab_tasks if task.task in runs),
         *(f"recall/{item.id}" for item in lesson.recall if item.id in answered),
-        *(f"gate/{gate}" for gate in store.progress.gates(lesson.id)),
+        *(f"gate/{gate}" for gate, missing in gates.items() if not missing),
+        *(f"practice/{piece}" for piece, missing in pieces.items() if not missing),
         *(["verdict"] if has_verdict else []),
     }
     return Standing(
         lesson=lesson,
-        done=frozenset(store.progress.done(lesson.id) | doing),
+        done=frozenset(marked | doing),
         position=store.progress.position(lesson.id),
         runs=runs,
         due=tuple(item.id for item in lesson.recall if item.id in due),
         has_verdict=has_verdict,
+        gates=gates,
+        pieces=pieces,
     )
 
 

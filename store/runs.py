@@ -90,6 +90,11 @@ class Runs:
             ).fetchall()
         return [_run(row) for row in rows]
 
+    def ids(self) -> builtins.list[str]:
+        """Of all runs, newest first."""
+        with self._connection.reading() as db:
+            return [str(row[0]) for row in db.execute("SELECT id FROM runs ORDER BY started_at DESC, id DESC")]
+
     def count(self) -> int:
         with self._connection.reading() as db:
             return int(db.execute("SELECT count(*) FROM runs").fetchone()[0])

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
@@ -18,21 +17,22 @@ from labtui.screens.lesson_cards import (
     card_widgets,
     draft_key,
     is_asked,
+    is_of_studio,
     opens_at,
+    studio_piece,
 )
+from labtui.screens.lesson_state import LessonState, kept_at, lesson_state, scroll_key
 from labtui.screens.page import BACK, Page
 from labtui.screens.reading import ReadingBox, sources_markdown
-from labtui.standing import READ_KINDS, standing_of
+from labtui.standing import READ_KINDS
 from labtui.terminal_text import visible_line
 from labtui.widgets.choices import Choice, Choices
 from labtui.widgets.commands import Command, bindings
-from labtui.widgets.dates import day_words
 from labtui.widgets.step_strip import StepStrip
 from labtui.widgets.writing import Writing
 from lessons.model import Lesson
 from lessons.prompt import grounded_prompt
 from lessons.walk import Step, steps
-from store.progress import GateEvidence, Guess, Note
 
 if TYPE_CHECKING:
     from store.opening import Store
@@ -45,6 +45,7 @@ LESSON_COMMANDS = (
     Command("f", "guess(False)", "false", "Say that this is false; then you are told"),
     Command("w", "write", "write", "Write here: your evidence at a gate, why you think so, or a note"),
     Command("s", "save", "save", "Save what you wrote here"),
+    Command("u", "studio", "studio", "The studio: make what this card asks for, or what this gate counts"),
     Command("m", "mark", "mark", "Mark this card as done, or take the mark away", shown=False),
     Command("o", "open_video", "open video", "Show and copy the address of the video at this second"),
     Command("g", "jump", "go to", "All cards, to jump to one"),
@@ -68,19 +69,6 @@ LESSON_COMMANDS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class LessonState:
-    """What the store keeps about one lesson."""
-
-    done: frozenset[str]
-    position: str | None
-    guesses: dict[str, Guess]
-    gates: dict[str, GateEvidence]
-    notes: dict[str, Note]
-    drafts: dict[str, str]
-    scroll: str | None
-
-
 class CardView(VerticalScroll, can_focus=False):
     """The card that is shown; the keys of the screen scroll it."""
 
@@ -90,8 +78,8 @@ class LessonScreen(Page):
 A lesson is walked card by card. Your place, your marks and every half-typed answer are kept: closing labtui, or
 losing the connection, brings you back to the same card.
 
-enter marks a card as done and goes on. A misconception asks before it tells: say true or false first. A gate is
-met when you have saved the evidence for it.
+enter marks a card as done and goes on. A misconception asks before it tells: say true or false first. A practice
+piece opens in the studio. A gate says what counts and what is still missing; it is met when nothing is.
 
 A quotation stands as it was said in the video, with its second. o shows the address that opens the video there.
 An editor's note corrects or adds to the source, and names where it has that from.
@@ -158,23 +146,7 @@ An editor's note corrects or adds to the source, and names where it has that fro
             self.read_store(self._read, lambda state: self.post_message(self.Saved(state, "")))
 
     def _read(self, store: Store) -> LessonState:
-        """Runs on the thread of the store."""
-        progress, lesson = store.progress, self.lesson
-        keys = [draft_key(lesson, step, asked) for step in steps(lesson) for asked in (False, True)]
-        drafts = {key: text for key in keys if (text := progress.draft(key)) is not None}
-        return LessonState(
-            standing_of(lesson, store).done,
-            progress.position(lesson.id),
-            progress.guesses(lesson.id),
-            progress.gates(lesson.id),
-            progress.notes(lesson.id),
-            drafts,
-            progress.draft(self._scroll_key),
-        )
-
-    @property
-    def _scroll_key(self) -> str:
-        return f"scroll/{self.lesson_id}"
+        return lesson_state(self.lesson, store)
 
     @on(Loaded)
     async def _loaded(self, event: Loaded) -> None:
@@ -244,35 +216,20 @@ An editor's note corrects or adds to the source, and names where it has that fro
         outline.show(rows, self.step.id)
 
     def _kept(self, step: Step) -> Kept:
-        state = self._state
-        if state is None:
-            return Kept()
-        part = step.id.partition("/")[2]
-        guess = state.guesses.get(part) if step.kind == "misconception" else None
-        asked = step.kind == "misconception" and guess is None
-        draft = state.drafts.get(draft_key(self.lesson, step, asked))
-        text, saved_at = None, None
-        if step.kind == "gate" and part in state.gates:
-            text, saved_at = state.gates[part].evidence, state.gates[part].saved_at
-        elif step.kind != "gate" and step.id in state.notes:
-            text, saved_at = state.notes[step.id].text, state.notes[step.id].saved_at
-        return Kept(
-            believed=guess.believed if guess else None,
-            why=guess.why if guess else "",
-            text=text,
-            when=f"saved {day_words(saved_at, self.lab.now())}" if saved_at else "",
-            draft=draft,
-        )
+        return kept_at(self.lesson, step, self._state, self.lab.now()) if self._state is not None else Kept()
 
     def _what_next(self) -> str:
         step, kept = self.step, self._kept(self.step)
         match step.kind:
             case "misconception" if is_asked(step, kept):
                 return "Is it true? t true, f false; w writes why first."
-            case "gate" if kept.text is None:
-                return "w writes your evidence, esc leaves the text, s saves it."
-            case "gate":
+            case "gate" if not kept.missing:
                 return "Met. w changes the evidence, s saves it again."
+            case "gate":
+                studio = "u opens the studio; " if studio_piece(self.lesson, self.step) else ""
+                return f"{studio}w writes your evidence, esc leaves the text, s saves it."
+            case "practice" if is_of_studio(self.lesson, step):
+                return "enter opens it in the studio; → goes on."
             case "lab":
                 return "enter opens the lab: start the server, run the task."
             case "verdict":
@@ -291,6 +248,10 @@ An editor's note corrects or adds to the source, and names where it has that fro
         match action:
             case "guess":
                 return is_asked(step, self._kept(step))
+            case "studio":
+                return studio_piece(self.lesson, self.step) is not None
+            case "write":
+                return not is_of_studio(self.lesson, step)
             case "save":
                 return not is_asked(step, self._kept(step)) and bool(self.query(Writing))
             case "open_video":
@@ -312,14 +273,17 @@ An editor's note corrects or adds to the source, and names where it has that fro
         lesson_id, step_id = self.lesson_id, self.step.id
         self.change_store(lambda store: store.progress.set_position(lesson_id, step_id), lambda done: None)
 
-    def _tell(self, change: Callable[[Store], object], what: str) -> None:
+    def _tell(self, change: Callable[[Store], object], what: str | Callable[[LessonState], str]) -> None:
         """Have the store change, then show what it holds. what is said only when it is on the disk."""
 
         def change_and_read(store: Store) -> LessonState:
             change(store)
             return self._read(store)
 
-        self.change_store(change_and_read, lambda state: self.post_message(self.Saved(state, what)))
+        self.change_store(
+            change_and_read,
+            lambda state: self.post_message(self.Saved(state, what if isinstance(what, str) else what(state))),
+        )
 
     @on(Writing.Edited)
     def _remember_draft(self, event: Writing.Edited) -> None:
@@ -347,7 +311,7 @@ An editor's note corrects or adds to the source, and names where it has that fro
         self.call_after_refresh(self._keep_scroll)
 
     def _keep_scroll(self) -> None:
-        self.keep_quietly(self._scroll_key, f"{self.step.id} {int(self._card.scroll_y)}")
+        self.keep_quietly(scroll_key(self.lesson), f"{self.step.id} {int(self._card.scroll_y)}")
 
     async def action_go_on(self) -> None:
         step = self.step
@@ -362,6 +326,8 @@ An editor's note corrects or adds to the source, and names where it has that fro
                 self.say("First say what you think: t true, f false.")
             case "gate":
                 await self._go(self._index + 1)
+            case "practice" if is_of_studio(self.lesson, step):
+                self.action_studio()
             case _:
                 self._mark(step, True)
                 if self._index < len(self.walk) - 1:
@@ -418,10 +384,13 @@ An editor's note corrects or adds to the source, and names where it has that fro
             store.progress.clear_draft(draft_key(self.lesson, step))
 
         if step.kind == "gate":
-            said = "Saved. This gate is met." if text.strip() else "Saved empty: this gate is open again."
+            self._tell(save, lambda state: _gate_words(state.missing[step.id]))
         else:
-            said = "Saved." if text.strip() else "The note is taken away."
-        self._tell(save, said)
+            self._tell(save, "Saved." if text.strip() else "The note is taken away.")
+
+    def action_studio(self) -> None:
+        if piece := studio_piece(self.lesson, self.step):
+            self.lab.open_studio(self.lesson_id, piece)
 
     def action_open_video(self) -> None:
         if place := opens_at(self.lesson, self.step):
@@ -462,6 +431,13 @@ An editor's note corrects or adds to the source, and names where it has that fro
 
     def action_export(self) -> None:
         self.lab.open_export(self.lesson_id)
+
+
+def _gate_words(missing: tuple[str, ...]) -> str:
+    if not missing:
+        return "Saved. This gate is met."
+    more = f" And {len(missing) - 1} more." if len(missing) > 1 else ""
+    return f"Saved. The gate is still open: {missing[0]}{more}"
 
 
 def short_title(lesson: Lesson) -> str:

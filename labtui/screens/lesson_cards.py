@@ -12,8 +12,10 @@ from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Markdown, Static
 
+from labtui.made import in_studio
 from labtui.terminal_text import visible
 from labtui.widgets.writing import Writing
+from lessons.evidence import counts_for_gate, piece_for_gate
 from lessons.model import (
     Anchor,
     Card,
@@ -59,6 +61,8 @@ class Kept:
 
     believed, why: the guess about a misconception; believed is None before it was asked.
     text, when: what was saved here, evidence at a gate and a note elsewhere. draft: a half-typed text.
+    missing: at a gate and at a piece of the studio what still keeps it open; None elsewhere.
+    piece: what was made in the studio, as text. runs: ids of runs that a gate may name.
     """
 
     believed: bool | None = None
@@ -66,6 +70,9 @@ class Kept:
     text: str | None = None
     when: str = ""
     draft: str | None = None
+    missing: tuple[str, ...] | None = None
+    piece: str = ""
+    runs: tuple[str, ...] = ()
 
 
 class Prose(Markdown):
@@ -92,15 +99,21 @@ class Quote(Static):
 
 
 class Pair(Horizontal):
-    """A name at the left, its text at the right; one below the other where the terminal is narrow."""
+    """A name at the left, its text at the right; one below the other where the terminal is narrow.
 
-    def __init__(self, name: str, text: str) -> None:
+    plain: the text is no Markdown.
+    """
+
+    def __init__(self, name: str, text: str, plain: bool = False) -> None:
         super().__init__(classes="pair")
-        self._label, self._text = name, text
+        self._label, self._text, self._plain = name, text, plain
 
     def compose(self) -> ComposeResult:
         yield Static(self._label, classes="pair-name", markup=False)
-        yield Prose(self._text, classes="pair-text")
+        if self._plain:
+            yield Static(visible(self._text.strip()), classes="pair-text -plain", markup=False)
+        else:
+            yield Prose(self._text, classes="pair-text")
 
 
 class Diagram(Static):
@@ -141,6 +154,21 @@ def draft_key(lesson: Lesson, step: Step, asked: bool = False) -> str:
 def is_asked(step: Step, kept: Kept) -> bool:
     """Whether the card asks before it tells, and has not been answered."""
     return step.kind == "misconception" and kept.believed is None
+
+
+def is_of_studio(lesson: Lesson, step: Step) -> bool:
+    """Whether what the card asks for is made in the studio instead of written on the card."""
+    part = step.id.partition("/")[2]
+    return step.kind == "practice" and any(piece.id == part and in_studio(piece) for piece in lesson.practice)
+
+
+def studio_piece(lesson: Lesson, step: Step) -> str | None:
+    """The practice piece that is made at this card, or that counts at this gate."""
+    kind, _, part = step.id.partition("/")
+    if is_of_studio(lesson, step):
+        return part
+    needs = next((gate.needs for gate in lesson.gates if kind == "gate" and gate.id == part), ())
+    return next((piece for need in needs if (piece := piece_for_gate(lesson, need))), None)
 
 
 def anchors_of(lesson: Lesson, step: Step) -> tuple[Anchor, ...]:
@@ -188,6 +216,8 @@ def card_widgets(lesson: Lesson, step: Step, kept: Kept, writing: bool = False) 
 
 
 def answer_box(lesson: Lesson, step: Step, kept: Kept, writing: bool) -> Iterator[Widget]:
+    if is_of_studio(lesson, step):
+        return
     asked = is_asked(step, kept)
     own_box = asked or step.kind in ("gate", "practice")
     if own_box or writing or kept.text is not None or kept.draft is not None:
@@ -236,6 +266,8 @@ def _card(lesson: Lesson, step: Step, kept: Kept) -> Iterator[Widget]:
             yield Heading(piece.title)
             yield Prose(piece.body)
             yield from _pair("Done when", piece.done_signal)
+            if is_of_studio(lesson, step):
+                yield from _made(kept)
         case "lab":
             task = _part(lesson.lab_tasks, part)
             yield Heading(task.title)
@@ -251,6 +283,32 @@ def _card(lesson: Lesson, step: Step, kept: Kept) -> Iterator[Widget]:
             gate = _part(lesson.gates, part)
             yield Heading(gate.title)
             yield Prose(gate.body)
+            yield Pair("What counts", f"{sentence(counts_for_gate(gate))}.")
+            if kept.runs:
+                yield Pair("Your runs", "\n".join(kept.runs), plain=True)
+            yield from _missing(kept.missing)
+
+
+def _made(kept: Kept) -> Iterator[Widget]:
+    """The state of a piece of the studio."""
+    if kept.text is not None:
+        yield Pair("You wrote before", kept.text, plain=True)
+    if not kept.piece.strip():
+        yield Static("Not begun. enter opens it in the studio.", classes="state", markup=False)
+        return
+    yield Static(visible(kept.piece.strip()), classes="piece", markup=False)
+    yield from _missing(kept.missing)
+
+
+def _missing(missing: tuple[str, ...] | None) -> Iterator[Widget]:
+    if missing:
+        yield Pair("Still missing", "\n".join(missing), plain=True)
+    elif missing is not None:
+        yield Static("✓ Nothing is missing.", classes="state", markup=False)
+
+
+def sentence(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def _frame(lesson: Lesson) -> Iterator[Widget]:

@@ -50,6 +50,9 @@ class Writing(TextArea):
         self.draft_key = draft_key
         self._kept_text = text
 
+    def on_mount(self) -> None:
+        self.move_cursor(self.document.end)
+
     def put(self, text: str) -> None:
         """Replace the text without announcing it as the person's edit."""
         self._kept_text = visible(text)

@@ -44,7 +44,7 @@ def _evidence_map(lesson: Lesson, piece: EvidenceMap) -> Iterator[str]:
     """Three rows, or one for each anchor where there are fewer. A lesson without anchors names its sources freely."""
     needed = min(ROWS_NEEDED, len(lesson.anchors)) if lesson.anchors else ROWS_NEEDED
     if len(piece.rows) < needed:
-        have = "there is none yet" if not piece.rows else f"there are {len(piece.rows)}"
+        have = {0: "there is none yet", 1: "there is one"}.get(len(piece.rows), f"there are {len(piece.rows)}")
         yield f"The map needs {needed} rows, {have}."
     seen: dict[tuple[str, str], int] = {}
     for number, row in enumerate(piece.rows, 1):

@@ -142,6 +142,7 @@ def test_runs_are_listed_newest_first_and_by_task(store, make_run):
     assert [run.output for run in store.runs.list(checkpoint="bf16")] == ["2"]
     assert [run.output for run in store.runs.list(trial="t-1")] == ["3"]
     assert store.runs.count() == 3
+    assert store.runs.ids() == [run.id for run in store.runs.list()]
 
 
 SECRET = "k3yOfThisServer0123456789abcdef"

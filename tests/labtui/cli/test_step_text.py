@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 
@@ -30,4 +31,4 @@ def test_a_video_without_an_address_is_named_and_one_without_a_title_is_not() ->
 def test_no_step_leaves_a_gap_where_there_is_no_video(step) -> None:
     lines = list(step_lines(replace(LESSON, video=NO_VIDEO), step))
     assert not any(line.isspace() for line in lines)
-    assert not any(before == after == "" for before, after in zip(lines, lines[1:], strict=False))
+    assert not any(before == after == "" for before, after in pairwise(lines))

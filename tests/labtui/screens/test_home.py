@@ -16,6 +16,8 @@ from labtui.screens.verdict import VerdictScreen
 from labtui.serving.status import Status
 from lessons.scaffold import scaffold
 
+OWN_WORDS = "At 0:34 he promises a thousand tokens each second and times nothing."
+
 
 async def test_it_paints_before_the_store_is_open(make_app) -> None:
     app = make_app()
@@ -41,7 +43,7 @@ async def test_enter_does_the_one_next_thing(running) -> None:
 async def test_what_was_done_is_shown_with_its_label(running, in_store, make_run) -> None:
     in_store(lambda store: store.runs.add(make_run()))
     in_store(lambda store: store.progress.mark("diffusiongemma", "frame"))
-    in_store(lambda store: store.progress.save_gate("diffusiongemma", "claim-in-own-words", "In my words."))
+    in_store(lambda store: store.progress.save_gate("diffusiongemma", "claim-in-own-words", OWN_WORDS))
     async with running() as lab:
         assert "practice · 350 tok/s end to end · passed" in lab.text
         assert "1/4 gates" in lab.text

@@ -129,16 +129,47 @@ async def test_a_misconception_asks_before_it_tells(running, in_store) -> None:
     assert "misconception/more-tools-help" in in_store(lambda store: store.progress.done(LESSON))
 
 
-async def test_evidence_at_a_gate_is_saved(running, in_store) -> None:
+async def test_evidence_at_a_gate_is_saved_and_judged(running, in_store) -> None:
     at_step(in_store, "gate/claim-in-own-words")
-    async with in_lesson(running, "w") as lab:
+    async with in_lesson(running, size=(80, 34)) as lab:
+        assert "Your own sentences, a citation of an anchor." in " ".join(lab.text.split())
+        await lab.press("w")
         await lab.type("It writes blocks.")
         assert in_store(lambda store: store.progress.gates(LESSON)) == {}
         await lab.press("escape", "s")
+        assert "The gate is still open: Write at least one whole sentence" in lab.line
+        assert "Cite an anchor: its time" in lab.text
+        assert "✓" not in lab.title
+        await lab.press("w")
+        lab.screen.query_one(Writing).insert(" At 0:34 he promises speed and times nothing.")
+        await lab.settle()
+        await lab.press("escape", "s")
         assert "This gate is met" in lab.line
         assert "✓" in lab.title
-    assert in_store(lambda store: store.progress.gates(LESSON)["claim-in-own-words"].evidence) == "It writes blocks."
+        assert "Nothing is missing" in lab.text
+    evidence = in_store(lambda store: store.progress.gates(LESSON)["claim-in-own-words"].evidence)
+    assert evidence == "It writes blocks. At 0:34 he promises speed and times nothing."
     assert in_store(lambda store: store.progress.draft(f"gate/{LESSON}/claim-in-own-words")) is None
+
+
+async def test_a_gate_that_counts_runs_shows_those_that_can_be_named(running, in_store, make_run) -> None:
+    run = in_store(lambda store: store.runs.add(make_run()))
+    at_step(in_store, "gate/artifact-with-evidence")
+    async with in_lesson(running) as lab:
+        assert run.id in lab.text
+        assert "Name a run of yours in the text." in lab.text
+        await lab.press("w")
+        await lab.type(f"see {run.id}")
+        await lab.press("escape", "s")
+        assert "Name a run of yours" not in lab.text
+
+
+async def test_what_was_saved_at_a_gate_before_it_was_judged_is_kept(running, in_store) -> None:
+    in_store(lambda store: store.progress.save_gate(LESSON, "claim-in-own-words", "Fast."))
+    at_step(in_store, "gate/claim-in-own-words")
+    async with in_lesson(running) as lab:
+        assert lab.screen.query_one(Writing).text == "Fast."
+        assert "Still missing" in lab.text
 
 
 async def test_nothing_is_saved_where_nothing_is_written(running, in_store) -> None:

@@ -26,7 +26,9 @@ def lived_in(in_store, make_run, server):
         for step in ("frame", "card/intent", "card/model", "card/harness", "card/tools", "deep/denoising"):
             store.progress.mark(LESSON, step)
         store.progress.set_position(LESSON, "anchor/transformers-path")
-        store.progress.save_gate(LESSON, "claim-in-own-words", "It writes blocks of 256 tokens.")
+        store.progress.save_gate(
+            LESSON, "claim-in-own-words", "At 0:34 he promises a thousand tokens each second and times nothing."
+        )
         store.verdicts.save(LESSON, "For drafts yes, for production no.", [coding.id])
         answer = store.recall.add_answer(LESSON, first.id, "A canvas, all at once.", item_hash(first))
         store.recall.grade(answer.id, "good")
