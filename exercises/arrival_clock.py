@@ -13,6 +13,7 @@ import struct
 import sys
 import time
 from collections.abc import Iterable
+from functools import cache
 from typing import Any
 
 import httpcore
@@ -85,6 +86,7 @@ class TimedBackend(httpcore.NetworkBackend):
     """Makes TimedStreams; stream is the one made last."""
 
     def __init__(self) -> None:
+        keep_stamping()
         self._inner = httpcore.SyncBackend()
         self.stream: TimedStream | None = None
 
@@ -98,6 +100,20 @@ class TimedBackend(httpcore.NetworkBackend):
     ) -> httpcore.NetworkStream:
         self.stream = TimedStream(self._inner.connect_tcp(host, port, timeout, local_address, socket_options))
         return self.stream
+
+
+@cache
+def keep_stamping() -> socket.socket | None:
+    """Makes the kernel stamp what arrives as long as this process lives.
+
+    It begins to stamp a while after the first socket asks for it, and stops after the last one is closed
+    (net_enable_timestamp in net/core/dev.c leaves both to a work queue). What comes before has no stamp.
+    """
+    sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    if _ask_for_stamps(sock):
+        return sock
+    sock.close()
+    return None
 
 
 def _ask_for_stamps(sock: socket.socket) -> bool:

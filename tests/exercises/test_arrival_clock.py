@@ -9,7 +9,10 @@ import httpcore
 import pytest
 
 from exercises import arrival_clock
-from exercises.arrival_clock import TimedBackend, _arrival
+from exercises.arrival_clock import TimedBackend, _arrival, keep_stamping
+
+# The kernel begins to stamp a while after it is first asked, as it does in the program long before a canvas arrives.
+keep_stamping()
 
 
 def served(answer):
