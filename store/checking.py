@@ -4,13 +4,20 @@ import json
 
 from sqlite_utils import Database
 
+from exercises.errors import ExerciseError
+from exercises.run_json import recompute, run_from_json
+from exercises.speed import speed_to_json
+from store.errors import StoreError
+from store.runs import row_of_run
+
 JSON_COLUMNS = {
-    "runs": ("id", "document"),
     "sweeps": ("id", "document"),
     "verdicts": ("id", "runs"),
     "recall_grades": ("id", "card"),
     "launches": ("id", "memory"),
 }
+
+COMPARED = ("id", "task", "task_set", "checkpoint", "practice", "valid", "warmup", "trial", "end_to_end_tps")
 
 
 def faults_in(db: Database) -> list[str]:
@@ -26,4 +33,29 @@ def faults_in(db: Database) -> list[str]:
                 json.loads(text)
             except ValueError as error:
                 faults.append(f"{column} of {table} {identity} is not JSON: {error}")
+    return [*faults, *faults_in_runs(db)]
+
+
+def faults_in_runs(db: Database) -> list[str]:
+    """Runs whose numbers do not follow from their own chunks, or are not those of their columns."""
+    faults = []
+    for row in db.query("SELECT * FROM runs ORDER BY started_at, id"):
+        try:
+            document = json.loads(row["document"])
+            run = run_from_json(document)
+            expected = row_of_run(run, document)
+            again = recompute(run)
+        except json.JSONDecodeError as error:
+            faults.append(f"run {row['id']} cannot be read, its document is not JSON: {error}")
+            continue
+        except (ValueError, ExerciseError, StoreError, TypeError, KeyError, AttributeError) as error:
+            faults.append(f"run {row['id']} cannot be read: {error}")
+            continue
+        different = [name for name in COMPARED if row[name] != expected[name]]
+        if different:
+            faults.append(f"run {row['id']}: its document says otherwise than its columns {', '.join(different)}")
+        stored, computed = speed_to_json(run.speed), speed_to_json(again.speed)
+        numbers = [name for name in stored if stored[name] != computed.get(name)]
+        if numbers:
+            faults.append(f"run {row['id']}: its chunks do not give its {', '.join(numbers)}")
     return faults

@@ -9,7 +9,7 @@ from pathlib import Path
 from sqlite_utils import Database
 
 from store.errors import StoreError
-from store.faults import explain
+from store.faults import explain, read_only
 
 
 class Connection:
@@ -18,22 +18,29 @@ class Connection:
     The rule for threads: any thread may call the store; a lock is held from the first statement of a transaction to
     its commit, so transactions never mix. For processes: a write takes SQLite's write lock at once (BEGIN IMMEDIATE)
     and waits for it up to busy_timeout_s.
+
+    reading_uri: where it is given, how SQLite opens the file without writing; then nothing is ever written.
     """
 
-    def __init__(self, path: Path, busy_timeout_s: float) -> None:
+    def __init__(self, path: Path, busy_timeout_s: float, reading_uri: str | None = None) -> None:
         self.path = path
+        self.can_write = reading_uri is None
         self.busy_timeout_s = busy_timeout_s
         self._lock = threading.RLock()
         self._closed = False
         with self.explained():
-            self._db = Database(sqlite3.connect(path, timeout=busy_timeout_s, check_same_thread=False))
+            self._db = Database(
+                sqlite3.connect(
+                    reading_uri or path, uri=not self.can_write, timeout=busy_timeout_s, check_same_thread=False
+                )
+            )
 
     @contextmanager
-    def explained(self) -> Iterator[None]:
+    def explained(self, *, writing: bool = False) -> Iterator[None]:
         try:
             yield
         except sqlite3.Error as error:
-            raise explain(error, self.path, self.busy_timeout_s) from error
+            raise explain(error, self.path, self.busy_timeout_s, writing=writing) from error
 
     @contextmanager
     def reading(self) -> Iterator[Database]:
@@ -44,7 +51,9 @@ class Connection:
     @contextmanager
     def writing(self) -> Iterator[Database]:
         """One transaction: on the disk when the block has been left, or not there at all."""
-        with self._lock, self.explained():
+        if not self.can_write:
+            raise read_only(self.path)
+        with self._lock, self.explained(writing=True):
             self._refuse_closed()
             if self._db.conn.in_transaction:
                 yield self._db

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sqlite3
 import stat
 import time
@@ -17,7 +18,7 @@ from store.checking import faults_in
 from store.connection import Connection
 from store.copying import copy_database
 from store.errors import StoreError
-from store.faults import LOCKED, error_family, explain, read_only
+from store.faults import LOCKED, error_family, explain, not_copied, read_only
 from store.journal import choose_journal, file_system_of
 from store.judgements import Judgements
 from store.launches import Launches
@@ -27,11 +28,14 @@ from store.progress import Progress
 from store.progress_file import counts, progress_document, read_progress, write_progress
 from store.recall import Recall
 from store.runs import Runs
-from store.schema import SchemaState, migrate, refuse_foreign_and_newer, schema_state
+from store.schema import SchemaState, migrate, program_version, refuse_foreign_and_newer, schema_state
 from store.sweeps import Sweeps
 from store.verdicts import Verdicts
 
 BUSY_TIMEOUT_S = 10.0
+
+OF_THE_TARGET = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY}
+"""What a copy that fails so says of the file that is written: the one that is read is open and answers."""
 
 
 class Store:
@@ -62,15 +66,23 @@ class Store:
         *,
         busy_timeout_s: float = BUSY_TIMEOUT_S,
         file_system_of: Callable[[Path], str] = file_system_of,
+        reading_will_do: bool = False,
     ) -> Self:
         """Opens the store, making it where there is none, and brings its schema up to date.
+
+        reading_will_do: a store that may not be written is opened for reading, with a notice; writing then raises.
 
         Raises StoreError (exit code 4) with what to do. A file that is damaged, of another program or of a newer
         labtui is left as it is.
         """
         chosen = (path or default_path()).expanduser().resolve()
         _prepare_folder(chosen, may_make=path is None and not os.environ.get(ENVIRONMENT_VARIABLE, "").strip())
-        _prepare_file(chosen)
+        try:
+            _prepare_file(chosen)
+        except StoreError:
+            if reading_will_do and _may_only_read(chosen):
+                return cls._for_reading(chosen, busy_timeout_s)
+            raise
         refuse_foreign_and_newer(_look(chosen, busy_timeout_s), chosen)
         _close_to_others(chosen)
         connection = Connection(chosen, busy_timeout_s)
@@ -91,6 +103,19 @@ class Store:
             connection.close()
             raise
         return cls(connection, notices)
+
+    @classmethod
+    def _for_reading(cls, path: Path, busy_timeout_s: float) -> Self:
+        try:
+            uri = _reading_uri(path, busy_timeout_s)
+            state = _state_through(uri, busy_timeout_s)
+        except sqlite3.Error as error:
+            raise explain(error, path, busy_timeout_s) from error
+        refuse_foreign_and_newer(state, path)
+        if state.version != program_version():
+            raise read_only(path)
+        notice = f"{path} can only be read here: what is new is not kept."
+        return cls(Connection(path, busy_timeout_s, uri), [notice])
 
     def close(self) -> None:
         self._connection.close()
@@ -130,35 +155,40 @@ class Store:
     def backup(self, path: Path) -> Path:
         """Copies the store, consistent even while it is written, and returns the copy's full path.
 
-        Raises StoreError with exit code 2 where the target is there already or cannot be written.
+        Raises StoreError with exit code 2 where the target is there already, 1 where it cannot be written.
         """
         target = path.expanduser().resolve()
         if target.is_dir():
             target = target / self.path.name
         if target.exists():
-            raise StoreError(
-                "The copy was not made", f"{target} is there already", "Choose a name that is not taken.", exit_code=2
-            )
+            raise _taken(target)
         try:
-            with self._connection.explained():
-                copy_database(self.path, target)
+            copy_database(self.path, target)
+        except FileExistsError as error:
+            raise _taken(target) from error
+        except sqlite3.Error as error:
+            if error_family(error) in OF_THE_TARGET:
+                raise not_copied(error, target) from error
+            raise explain(error, self.path, self._connection.busy_timeout_s) from error
         except OSError as error:
-            raise StoreError(
-                "The copy was not made",
-                f"{target} cannot be written: {error.strerror}",
-                "Choose a folder that is there and that you may write in.",
-                exit_code=2,
-            ) from error
+            raise not_copied(error, target) from error
         return target
+
+
+def _taken(target: Path) -> StoreError:
+    return StoreError(
+        "The copy was not made", f"{target} is there already", "Choose a name that is not taken.", exit_code=2
+    )
 
 
 def _prepare_folder(path: Path, may_make: bool) -> None:
     folder = path.parent
     if not folder.exists() and not may_make:
+        making = shlex.join(["mkdir", "-p", str(folder)])
         raise StoreError(
             "The store's folder is not there",
             f"{path} should be opened, but there is no folder {folder}",
-            f"Make it (mkdir -p '{folder}'), or choose another file with --store PATH or {ENVIRONMENT_VARIABLE}.",
+            f"Make it ({making}), or choose another file with --store PATH or {ENVIRONMENT_VARIABLE}.",
         )
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -188,15 +218,18 @@ def _prepare_file(path: Path) -> None:
             f"Check the disk and the rights on {path.parent}, or choose another file with --store PATH.",
         ) from error
     if not path.is_file():
-        kind = "a folder" if path.is_dir() else "not a plain file"
+        kind, named = ("a folder", path / "labtui.db") if path.is_dir() else ("not a plain file", "labtui.db")
         raise StoreError(
-            "The store is not a file", f"{path} is {kind}", f"Give the name of a file: --store '{path / 'labtui.db'}'."
+            "The store is not a file",
+            f"{path} is {kind}",
+            f"Give the name of a file: --store {shlex.quote(str(named))}, "
+            f"or leave out --store and {ENVIRONMENT_VARIABLE} for the usual place.",
         )
     if not os.access(path, os.R_OK):
         raise StoreError(
             "The store cannot be read",
             f"you may not read {path}",
-            f"Allow it (chmod u+rw '{path}'), or choose another file with --store PATH.",
+            f"Allow it ({shlex.join(['chmod', 'u+rw', str(path)])}), or choose another file with --store PATH.",
         )
     # SQLite makes its journal in the folder, so both must be writable.
     if not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK | os.X_OK)):
@@ -217,6 +250,28 @@ def _look(path: Path, busy_timeout_s: float) -> SchemaState:
             return _state_through(f"{path.as_uri()}?mode=rw", busy_timeout_s)
     except sqlite3.Error as error:
         raise explain(error, path, busy_timeout_s) from error
+
+
+def _may_only_read(path: Path) -> bool:
+    return path.is_file() and os.access(path, os.R_OK)
+
+
+def _reading_uri(path: Path, busy_timeout_s: float) -> str:
+    """How SQLite can read the file; without its journal's shared memory only a file that nobody is writing.
+
+    Raises StoreError where entries wait in a journal that cannot be read without writing.
+    """
+    uri = f"{path.as_uri()}?mode=ro"
+    try:
+        _state_through(uri, busy_timeout_s)
+    except sqlite3.OperationalError as error:
+        if error_family(error) not in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN):
+            raise
+        journal = path.with_name(f"{path.name}-wal")
+        if journal.exists() and journal.stat().st_size:
+            raise read_only(path) from error
+        return f"{uri}&immutable=1"
+    return uri
 
 
 def _state_through(uri: str, busy_timeout_s: float) -> SchemaState:

@@ -40,7 +40,7 @@ class Session:
         if self._store is None:
             from store.opening import Store
 
-            self._store = Store.open(self.wanted_store_path)
+            self._store = Store.open(self.wanted_store_path, reading_will_do=True)
             for notice in self._store.notices:
                 self.say(notice)
         return self._store

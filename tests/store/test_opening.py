@@ -1,7 +1,10 @@
 from __future__ import annotations
 
+import errno
+import json
 import os
 import resource
+import shlex
 import sqlite3
 import stat
 import subprocess
@@ -11,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from store import Store, StoreError
+from store import Store, StoreError, opening
 from store.location import default_path
 from store.schema import program_version
 
@@ -188,7 +191,7 @@ def test_a_newer_store_is_refused_unchanged_even_with_a_journal_left_by_a_crash(
 TRY_TO_OPEN = """
 import os, sys, tempfile
 from pathlib import Path
-from store import Store, StoreError
+from store import Store, StoreError, opening
 with tempfile.TemporaryDirectory() as elsewhere:
     Store.open(Path(elsewhere, "all-modules-are-imported-now.db")).close()
 if os.getuid() == 0:
@@ -244,7 +247,7 @@ def test_a_full_disk_loses_only_what_was_not_acknowledged(store):
 WRITE_UNTIL_THE_LIMIT = """
 import sys
 from pathlib import Path
-from store import Store, StoreError
+from store import Store, StoreError, opening
 with Store.open(Path(sys.argv[1])) as store:
     try:
         for number in range(1000):
@@ -293,9 +296,100 @@ def test_a_backup_is_a_whole_store_for_its_owner_alone(store, tmp_path, make_run
 
 def test_a_backup_overwrites_nothing_and_names_what_is_wrong(store, tmp_path):
     (tmp_path / "taken.db").write_text("mine")
-    for target in (tmp_path / "taken.db", store.path, tmp_path / "no" / "folder.db"):
+    for target, code in ((tmp_path / "taken.db", 2), (store.path, 2), (tmp_path / "no" / "folder.db", 1)):
         with pytest.raises(StoreError) as caught:
             store.backup(target)
-        assert caught.value.exit_code == 2
+        assert caught.value.exit_code == code
+        assert str(target) in caught.value.cause
     assert (tmp_path / "taken.db").read_text() == "mine"
     assert store.check() == []
+
+
+def full_disk() -> sqlite3.Error:
+    fault = sqlite3.OperationalError("database or disk is full")
+    fault.sqlite_errorcode = sqlite3.SQLITE_FULL
+    return fault
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [OSError(errno.ENOSPC, "No space left on device"), full_disk()],
+    ids=["where the file is made", "in the middle"],
+)
+def test_a_backup_onto_a_full_disk_names_the_target_and_loses_nothing(store, tmp_path, monkeypatch, fault):
+    def copy_database(source, target):
+        raise fault
+
+    monkeypatch.setattr(opening, "copy_database", copy_database)
+    with pytest.raises(StoreError) as caught:
+        store.backup(tmp_path / "stick" / "copy.db")
+    assert str(tmp_path / "stick" / "copy.db") in caught.value.cause
+    assert "nothing in it is lost" in caught.value.cause
+    assert "not saved" not in str(caught.value)
+    assert str(store.path) not in str(caught.value)
+    assert caught.value.exit_code == 1
+
+
+def test_check_names_the_run_whose_numbers_do_not_follow_from_its_chunks(store, make_run):
+    sound, changed, columns, broken = (store.runs.add(make_run()) for _ in range(4))
+    with store._connection.writing() as db:
+        document = json.loads(db.execute("SELECT document FROM runs WHERE id = ?", [changed.id]).fetchone()[0])
+        document["speed"]["end_to_end_tps"] = 9999.0
+        db.execute(
+            "UPDATE runs SET document = ?, end_to_end_tps = 9999 WHERE id = ?", [json.dumps(document), changed.id]
+        )
+        db.execute("UPDATE runs SET checkpoint = 'other' WHERE id = ?", [columns.id])
+        db.execute("UPDATE runs SET document = '{\"id\": 3}' WHERE id = ?", [broken.id])
+    faults = store.check()
+    assert len(faults) == 3
+    assert not any(sound.id in fault for fault in faults)
+    assert any(changed.id in fault and "end_to_end_tps" in fault for fault in faults)
+    assert any(columns.id in fault and "checkpoint" in fault for fault in faults)
+    assert any(broken.id in fault and "cannot be read" in fault for fault in faults)
+
+
+def test_what_is_no_store_names_a_copy_only_where_there_is_one(tmp_path):
+    path = tmp_path / "lab's.db"
+    path.write_bytes(b"no database" * 500)
+    with pytest.raises(StoreError) as caught:
+        Store.open(path)
+    assert "newest copy" not in caught.value.fix
+    copy = tmp_path / "lab's-v3-20261130-101010.db"
+    copy.write_bytes(b"x")
+    with pytest.raises(StoreError) as caught:
+        Store.open(path)
+    assert shlex.join(["cp", str(copy), str(path)]) in caught.value.fix
+
+
+def test_a_device_is_no_store_and_gets_a_possible_fix():
+    with pytest.raises(StoreError) as caught:
+        Store.open(Path("/dev/null"))
+    assert "/dev/null/" not in caught.value.fix
+
+
+def test_a_store_that_may_not_be_written_can_be_read(store, monkeypatch, make_run):
+    run = store.runs.add(make_run())
+    store.close()
+    real = os.access
+    monkeypatch.setattr(os, "access", lambda path, mode: not mode & os.W_OK and real(path, mode))
+    with pytest.raises(StoreError, match="read-only"):
+        Store.open(store.path)
+    before = store.path.read_bytes()
+    with Store.open(store.path, reading_will_do=True) as opened:
+        assert opened.runs.get(run.id) == run
+        assert "can only be read" in opened.notices[0]
+        with pytest.raises(StoreError, match="read-only"):
+            opened.runs.add(make_run())
+    assert store.path.read_bytes() == before
+
+
+@pytest.mark.parametrize("code", [sqlite3.SQLITE_IOERR, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_FULL, sqlite3.SQLITE_ERROR])
+def test_only_what_was_to_be_saved_is_called_unsaved(store, code):
+    fault = sqlite3.OperationalError("it did not work")
+    fault.sqlite_errorcode = code
+    with pytest.raises(StoreError) as reading, store._connection.reading():
+        raise fault
+    assert "not saved" not in f"{reading.value.cause} {reading.value.fix}"
+    with pytest.raises(StoreError) as writing, store._connection.writing():
+        raise fault
+    assert ("not saved" in writing.value.cause) == (code != sqlite3.SQLITE_ERROR)
