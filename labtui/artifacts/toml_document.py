@@ -38,7 +38,8 @@ def toml_text(document: dict[str, Any]) -> str:
 def document_of_toml(text: str) -> dict[str, Any]:
     """The JSON document that toml_text wrote. Raises ValueError for what it did not write."""
     document = tomllib.loads(text)
-    for pointer in document.pop(NULLS, {"at": []})["at"]:
+    nulls = document.pop(NULLS, None)
+    for pointer in nulls["at"] if isinstance(nulls, dict) and "at" in nulls else []:
         holder: Any = document
         *path, last = [_unescaped(part) for part in pointer.removeprefix("/").split("/")]
         try:
