@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from dataclasses import replace
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual import on
 from textual.app import ComposeResult
@@ -28,6 +28,11 @@ from labtui.widgets.choices import Choices
 from labtui.widgets.commands import Command, bindings
 from labtui.widgets.run_panel import RunPanel
 from labtui.widgets.server_panel import ServerPanel
+
+if TYPE_CHECKING:
+    from textual.worker import WorkType
+
+    from store.opening import Store
 
 LAB_COMMANDS = (
     Command("enter", "run_task", "run", "Run the chosen task; in the list of runs, show that run"),
@@ -63,6 +68,16 @@ chunks ÷ the time between the first and the last one; an answer of one canvas h
 definition when it is chosen: i goes to the values, ↑ ↓ walk them.
 
 Numbers of the practice checkpoint are labelled so: they say nothing about DiffusionGemma.
+
+The server's figures come from its metrics page, whoever's requests they are; a dash: the page does not have it.
+KV: the share of the KV cache in use. delivering: tokens that all requests received per second, over the last seconds.
+steps: canvas positions ÷ committed tokens − 1, over the last stretch that began and ended idle. first canvas: request
+sent to first content, the mean of the last answers. canvas fill: delivered ÷ committed tokens. prefix cache: the share
+of prompt tokens that were in the cache. preempted: requests that lost their KV cache to others. The bars are the last
+looks, one a second. stalled: for how long running requests got nothing, where canvases came much faster before.
+
+When the server has ended by itself and another plan avoids what ended it, enter shows that plan; nothing starts before
+enter is pressed there.
 """
     PAGE_COMMANDS = LAB_COMMANDS
     BINDINGS: ClassVar[list[BindingType]] = [*bindings(*LAB_COMMANDS)]
@@ -78,6 +93,7 @@ Numbers of the practice checkpoint are labelled so: they say nothing about Diffu
         super().__init__(lesson_id)
         self._chosen: str | None = None
         self._runs: tuple[Run, ...] = ()
+        self._newest_run: str | None = ""
         self._repeats = Repeats()
         self._runs_fault_told = False
         self._faulty_until: str | None = None
@@ -116,6 +132,9 @@ Numbers of the practice checkpoint are labelled so: they say nothing about Diffu
         if self.desk is not None and self.desk.progress is not None:
             self.desk.show_words()
             self.panel.show_live(self.desk.progress, self.lab.now())
+        elif self.is_current:
+            # Runs may have been made by command meanwhile.
+            self._look_at_runs()
         self._turn_keys()
 
     def tasks_changed(self) -> None:
@@ -185,6 +204,8 @@ Numbers of the practice checkpoint are labelled so: they say nothing about Diffu
                 finding.blocking and not finding.ok for finding in self._moment.findings
             ):
                 return "Do what stands after →; p changes the plan, s tries again."
+            case "stopped" if self._moment.offer is not None:
+                return "enter shows a plan that avoids this; s starts the one of before; g the log."
             case "stopped" if status.died:
                 return "p changes the plan, s starts it again; g shows the log."
             case "stopped":
@@ -236,6 +257,9 @@ Numbers of the practice checkpoint are labelled so: they say nothing about Diffu
     def action_run_task(self) -> None:
         task, status, desk = self.chosen_task, self.lab.server_status, self.desk
         if desk is None or desk.busy or task is None:
+            return
+        if self._moment.offer is not None:
+            self.open_way_out(self._moment.offer)
             return
         if status is None or not status.usable:
             self.say(
@@ -300,13 +324,16 @@ Numbers of the practice checkpoint are labelled so: they say nothing about Diffu
             self.say(f"{stopped}{'Saved.' if kept == 1 else f'{kept} runs saved.'}")
 
     def _look_at_runs(self) -> None:
-        self.run_worker(self._read_runs(), group="runs", exclusive=True, exit_on_error=False)
+        work = cast("WorkType[None]", self._read_runs)
+        self.run_worker(work, group="runs", exclusive=True, exit_on_error=False)
 
     async def _read_runs(self) -> None:
+        known = self._newest_run
         try:
-            self.post_message(
-                self.RunsSeen(await self.lab.books.ask(lambda store: tuple(store.runs.list(limit=RUNS_SHOWN))))
-            )
+            runs = await self.lab.books.ask(lambda store: newer_runs(store, known))
+            if runs is not None:
+                self._newest_run = runs[0].id if runs else None
+                self.post_message(self.RunsSeen(runs))
             self._runs_fault_told = False
         except Exception as error:
             # Told once: closing the box brings this page back, which reads the runs again.
@@ -364,10 +391,20 @@ Numbers of the practice checkpoint are labelled so: they say nothing about Diffu
     def action_log(self) -> None:
         from labtui.screens.lab_log import LogScreen
 
-        self.app.push_screen(LogScreen())
+        status = self.lab.server_status
+        told = status is not None and status.died and bool(status.causes)
+        self.app.push_screen(LogScreen(status.causes[0].text if status is not None and told else ""))
 
     def action_verdict(self) -> None:
         self.lab.open_verdict(self.lesson_id)
+
+
+def newer_runs(store: Store, known: str | None) -> tuple[Run, ...] | None:
+    """The latest runs; None where the newest is the known one, so that a look costs little."""
+    newest = store.runs.list(limit=1)
+    if (newest[0].id if newest else None) == known:
+        return None
+    return tuple(store.runs.list(limit=RUNS_SHOWN))
 
 
 def outcome_words(outcome: Outcome) -> str:

@@ -62,8 +62,10 @@ It follows what comes until you scroll up; f or end follows again.
             super().__init__()
             self.error = error
 
-    def __init__(self) -> None:
+    def __init__(self, at: str = "") -> None:
+        """at: words of the line to begin at; without them it follows the end."""
         super().__init__()
+        self._at = at.removesuffix("…")
         self._follower: LogFollower | None = None
         self._reading = False
         self._path: Path | None = None
@@ -120,7 +122,15 @@ It follows what comes until you scroll up; f or end follows again.
     def _log_seen(self, event: LogSeen) -> None:
         self._path = event.path
         self.pane.show(event.lines)
+        self._go_there()
         self._say_where()
+
+    def _go_there(self) -> None:
+        """To the line that was asked for, once."""
+        if self._at and self.pane.lines:
+            if not self.pane.go_to_line(self._at):
+                self.say("That line is no longer among the last thousand; the whole log lies at the path.", fault=True)
+            self._at = ""
 
     def _say_where(self) -> None:
         pane = self.pane

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.table import Table
@@ -24,6 +26,7 @@ from labtui.screens.lab_planning import (
     PlanChoice,
     Planned,
     kept_choice,
+    measured_here,
     planned,
 )
 from labtui.screens.lab_server import explained
@@ -35,9 +38,11 @@ from labtui.widgets.server_lines import FIT_WORDS
 from labtui.widgets.writing import Writing
 
 if TYPE_CHECKING:
+    from labtui.serving.flags import OwnFlag
     from labtui.serving.plan import Plan
     from store.opening import Store
 
+NOT_CHECKED = "flags are not held against the installed vLLM yet: it was not asked, or has not answered"
 PLAN_COMMANDS = (
     Command("enter", "take", "take", "Take the chosen checkpoint with these flags for the next start"),
     Command("f", "flags", "your flags", "Add flags for vLLM, or replace those above; esc leaves the text"),
@@ -67,7 +72,10 @@ The plan is what the next start does. ↑ ↓ choose a checkpoint; below it stan
 what each flag is for, and what was checked before the start.
 
 f writes flags of your own, as vLLM takes them: --max-num-seqs 2. A flag that stands above is replaced by yours. The
-API key is in no flag: it goes to the server in its environment.
+API key is in no flag: it goes to the server in its environment. Flags are held against those of the installed vLLM,
+which is asked once for each version; one that it does not have is named, with the nearest that it has.
+
+Checkpoints come from labtui's own table, from the lessons, and from the tables that your configuration names.
 
 Whether it fits is an estimate. Where you know better, the start asks once and does it all the same.
 """
@@ -85,24 +93,30 @@ Whether it fits is an estimate. Where you know better, the start asks once and d
             super().__init__()
             self.planned = planned
 
+    class FlagsKnown(Message):
+        """vLLM has said which flags it has."""
+
     class NotPlanned(Message):
         def __init__(self, error: Exception) -> None:
             super().__init__()
             self.error = error
 
-    def __init__(self) -> None:
+    def __init__(self, offered: PlanChoice | None = None, start: Callable[[Planned], object] | None = None) -> None:
+        """offered: a changed plan to be looked at; enter then calls start with it as it stands."""
         super().__init__()
+        self._offered_choice, self._start = offered, start
         self._planned: Planned | None = None
 
     @property
     def crumbs(self) -> tuple[str, ...]:
-        return ("Lab", "Plan of the next start")
+        return ("Lab", "Plan of the next start" if self._start is None else "Another plan, not started yet")
 
     def compose_body(self) -> ComposeResult:
         with Container(id="plan"):
             yield CheckpointList(id="checkpoints")
             with Vertical(id="plan-detail"):
-                flags = Writing(draft_key=TYPED_FLAGS_KEY, id="plan-flags")
+                # An offered plan does not replace what was being typed.
+                flags = Writing(draft_key=TYPED_FLAGS_KEY if self._start is None else None, id="plan-flags")
                 flags.border_title = "Your flags"
                 yield flags
                 with VerticalScroll(id="plan-text", can_focus=False):
@@ -121,27 +135,39 @@ Whether it fits is an estimate. Where you know better, the start asks once and d
 
     async def _read(self) -> None:
         try:
-            choice = await self.lab.books.ask(_typed_choice)
+            choice = self._offered_choice
+            if choice is None:
+                choice = await self.lab.books.ask(_typed_choice)
         except Exception as error:
             self.show_fault(error)
             return
         self.run_worker(partial(self._offer, choice), group="offers", thread=True, exit_on_error=False)
 
     def _offer(self, choice: PlanChoice) -> None:
+        from labtui.configuration import read_configuration
+        from labtui.serving.checkpoint_tables import configured_tables
         from labtui.serving.checkpoints import checkpoints
+        from labtui.serving.known_flags import ask_beside
         from labtui.serving.machine import read_machine
         from labtui.serving.plan import default_checkpoint, make_plan
 
         try:
-            machine = read_machine()
+            machine, configuration = read_machine(), read_configuration()
+            asked_tables = () if choice.asked is None else (Path(one) for one in choice.asked.tables)
+            tables = tuple(dict.fromkeys((*configured_tables(configuration), *asked_tables)))
+            measured = measured_here(self.lab.books)
             offers = []
-            for checkpoint in checkpoints().values():
+            for checkpoint in checkpoints(tables).values():
                 try:
-                    fit = FIT_WORDS[make_plan(checkpoint.id, machine=machine).fit]
+                    fit = FIT_WORDS[make_plan(checkpoint.id, machine=machine, tables=tables, measured=measured).fit]
                 except LabError as fault:
                     fit = fault.title
                 offers.append(Offer(checkpoint.id, checkpoint.title, fit))
-            self.post_message(self.Offered(choice, tuple(offers), default_checkpoint(machine)))
+            wanted = configuration.checkpoint
+            suggested = wanted if wanted in {offer.id for offer in offers} else None
+            self.post_message(self.Offered(choice, tuple(offers), suggested or default_checkpoint(machine)))
+            if machine.vllm is not None and machine.known_flags is None:
+                ask_beside(machine.vllm)
         except Exception as error:
             self.post_message(self.NotPlanned(error))
 
@@ -158,7 +184,24 @@ Whether it fits is an estimate. Where you know better, the start asks once and d
 
     @property
     def _choice(self) -> PlanChoice:
-        return PlanChoice(self.query_one("#checkpoints", Choices).chosen_id, self.query_one(Writing).text)
+        asked = None if self._offered_choice is None else self._offered_choice.asked
+        return PlanChoice(self.query_one("#checkpoints", Choices).chosen_id, self.query_one(Writing).text, asked)
+
+    def server_seen(self) -> None:
+        """Looked at again and again: vLLM's answer about its flags may have come."""
+        super().server_seen()
+        if self._planned is not None and self._planned.known is None:
+            self.run_worker(self._look_for_flags, group="flags", exclusive=True, thread=True, exit_on_error=False)
+
+    def _look_for_flags(self) -> None:
+        from labtui.serving.machine import read_machine
+
+        if read_machine().known_flags is not None:
+            self.post_message(self.FlagsKnown())
+
+    @on(FlagsKnown)
+    def _flags_known(self) -> None:
+        self._plan_again()
 
     @on(OptionList.OptionHighlighted, "#checkpoints")
     def _chosen(self) -> None:
@@ -175,7 +218,7 @@ Whether it fits is an estimate. Where you know better, the start asks once and d
 
     def _plan(self, choice: PlanChoice) -> None:
         try:
-            self.post_message(self.PlanSeen(planned(choice)))
+            self.post_message(self.PlanSeen(planned(choice, measured_here(self.lab.books))))
         except Exception as error:
             self.post_message(self.NotPlanned(error))
 
@@ -190,7 +233,8 @@ Whether it fits is an estimate. Where you know better, the start asks once and d
         self._planned = event.planned
         if event.planned.plan is not None:
             self._show(event.planned.plan, event.planned)
-            self.say_next("enter takes it for the next start; f writes your own flags; space reads on.")
+            what = "takes it for the next start" if self._start is None else "starts it like this; esc does not"
+            self.say_next(f"enter {what}; f writes your own flags; space reads on.")
         elif event.planned.fault is not None:
             self._show_fault(event.planned.fault)
         self.refresh_bindings()
@@ -199,7 +243,8 @@ Whether it fits is an estimate. Where you know better, the start asks once and d
         practice = " Its numbers are practice numbers." if plan.checkpoint.practice else ""
         # The first reason begins with the same words.
         why = "\n".join(f"  {visible_line(reason).removeprefix('fits: ')}" for reason in plan.why)
-        self._put("#plan-fit", f"{FIT_WORDS[plan.fit].capitalize()}.{practice}\n{why}")
+        unchecked = "" if planned.known is not None else f"\n  {NOT_CHECKED}"
+        self._put("#plan-fit", f"{FIT_WORDS[plan.fit].capitalize()}.{practice}\n{why}{unchecked}")
         self._put("#plan-command", visible_line(plan.pasteable()))
         table = Table.grid(padding=(0, 2, 0, 0))
         table.add_column(no_wrap=True, max_width=34, overflow="ellipsis")
@@ -207,7 +252,7 @@ Whether it fits is an estimate. Where you know better, the start asks once and d
         for flag in plan.flags:
             table.add_row(Text(visible_line(" ".join(flag.argv)), style="bold"), Text(visible_line(flag.why)))
         for own in plan.own_flags:
-            table.add_row(Text(visible_line(" ".join(own.typed)), style="bold"), Text("yours"))
+            table.add_row(Text(visible_line(" ".join(own.typed)), style="bold"), Text(_own_words(own, planned)))
         self.query_one("#plan-flag-list", Static).update(table)
         lines = []
         for finding in planned.findings:
@@ -250,7 +295,10 @@ Whether it fits is an estimate. Where you know better, the start asks once and d
         except Exception as error:
             self.show_fault(error)
             return
+        planned, start = self._planned, self._start
         self.dismiss(None)
+        if start is not None and planned is not None:
+            start(planned)
 
     def action_flags(self) -> None:
         self.query_one(Writing).focus()
@@ -266,6 +314,16 @@ Whether it fits is an estimate. Where you know better, the start asks once and d
 
     def action_scroll(self, by: int) -> None:
         self.query_one("#plan-text").scroll_relative(y=by, animate=False)
+
+
+def _own_words(own: OwnFlag, planned: Planned) -> str:
+    """Whose it is, and what vLLM itself says about it."""
+    if planned.known is None:
+        return "yours"
+    flag, near = planned.known.find(own.name), planned.known.nearest(own.name)
+    if flag is None:
+        return "yours; this vLLM does not have it" + (f": did you mean {near}?" if near else "")
+    return f"yours: {visible_line(flag.words)}" if flag.words else "yours"
 
 
 def _typed_choice(store: Store) -> PlanChoice:

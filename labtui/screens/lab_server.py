@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -15,14 +16,15 @@ from labtui.errors import Explained, LabError, is_explained
 from labtui.launch_record import record_launch, record_stop
 from labtui.screens.lab_boxes import Address, AttachBox, QuestionBox
 from labtui.screens.lab_desk import RunDesk
-from labtui.screens.lab_planning import PlanChoice, Planned, kept_choice, plan_for, planned
+from labtui.screens.lab_planning import PlanChoice, Planned, choice_of, kept_choice, measured_here, plan_for, planned
 from labtui.screens.page import Page
-from labtui.widgets.server_lines import ServerMoment
+from labtui.widgets.server_lines import ServerMoment, WayOut, changed_flags
 from labtui.widgets.server_panel import ServerPanel
 
 if TYPE_CHECKING:
     from labtui.serving.gpu import Gpu
     from labtui.serving.live_figures import FigureReader, Figures
+    from labtui.serving.live_history import History
     from labtui.serving.log_tail import LogFollower
     from labtui.serving.status import Status
     from labtui.serving.stopping import StopReport
@@ -64,6 +66,13 @@ class ServerWork(Page):
         def can_replace(self, message: Message) -> bool:
             return isinstance(message, ServerWork.ServerWatched)
 
+    class WayOutSeen(Message):
+        """Another plan that avoids what ended the server."""
+
+        def __init__(self, way_out: WayOut) -> None:
+            super().__init__()
+            self.way_out = way_out
+
     class Doing(Message):
         """What labtui is doing to the server; empty: nothing any more."""
 
@@ -99,6 +108,8 @@ class ServerWork(Page):
         self._watching = False
         self._reader: tuple[str, FigureReader] | None = None
         self._follower: LogFollower | None = None
+        self._sought_for: str | None = None
+        self._history: tuple[str | None, History] | None = None
 
     # --- what is shown
 
@@ -123,6 +134,9 @@ class ServerWork(Page):
         self._record(status)
         self._ask_estimate(status.plan_key if status.state != "stopped" else None)
         self._watch(status)
+        if status.died and status.causes and status.launch_id != self._sought_for:
+            self._sought_for = status.launch_id
+            self.run_worker(partial(self._seek, status), group="way-out", thread=True, exit_on_error=False)
 
     def plan_seen(self) -> None:
         """The plan of the next start is known."""
@@ -142,7 +156,7 @@ class ServerWork(Page):
 
     def _plan(self, choice: PlanChoice) -> None:
         try:
-            self.post_message(self.PlanSeen(planned(choice)))
+            self.post_message(self.PlanSeen(planned(choice, measured_here(self.lab.books))))
         except Exception as error:
             self.post_message(self.NotDone(error))
 
@@ -152,6 +166,33 @@ class ServerWork(Page):
         plan = event.planned.plan
         self.show_server(replace(self._moment, plan=plan, findings=event.planned.findings, fault=event.planned.fault))
         self.plan_seen()
+
+    # --- a way out of a death
+
+    def _seek(self, status: Status) -> None:
+        supervisor = self.lab.supervisor
+        found = supervisor.offer(status, measured=measured_here(self.lab.books))
+        if found is not None and status.launch_id is not None:
+            launch, remedy = supervisor.launch, found[1]
+            flags = "" if launch is None else changed_flags(remedy.plan, launch.command)
+            self.post_message(self.WayOutSeen(WayOut(status.launch_id, remedy, flags)))
+
+    @on(WayOutSeen)
+    def _way_out_seen(self, event: WayOutSeen) -> None:
+        self.show_server(replace(self._moment, way_out=event.way_out))
+        self.plan_seen()
+
+    def open_way_out(self, way_out: WayOut) -> None:
+        """Show the other plan; only enter there starts it."""
+        from labtui.screens.lab_plan import PlanScreen
+
+        asked = way_out.remedy.plan.asked
+        if asked is not None:
+            self.app.push_screen(PlanScreen(choice_of(asked), self._take_way_out))
+
+    def _take_way_out(self, planned: Planned) -> None:
+        self.planned = planned
+        self._ask_to_start(planned)
 
     # --- what is kept
 
@@ -238,7 +279,21 @@ class ServerWork(Page):
     @on(ServerWatched)
     def _server_watched(self, event: ServerWatched) -> None:
         seen = event.watched
-        self.show_server(replace(self._moment, figures=seen.figures, gpus=seen.gpus, log=seen.log))
+        rates, kv = self._past(seen)
+        self.show_server(replace(self._moment, figures=seen.figures, gpus=seen.gpus, log=seen.log, rates=rates, kv=kv))
+
+    def _past(self, seen: Watched) -> tuple[tuple[float | None, ...], tuple[float | None, ...]]:
+        """Delivered tokens per second and KV use of this server, look after look."""
+        from labtui.serving.live_history import History, Moment
+
+        status = self.lab.server_status
+        if status is None or seen.figures is None:
+            return (), ()
+        if self._history is None or self._history[0] != status.launch_id:
+            self._history = (status.launch_id, History())
+        history = self._history[1]
+        history.add(Moment(time.monotonic(), seen.figures, seen.gpus))
+        return tuple(history.series("delivered_tps")), tuple(history.series("kv_share"))
 
     # --- start and stop
 
@@ -278,7 +333,8 @@ class ServerWork(Page):
 
     def _launch(self, choice: PlanChoice, anyway: bool, desk: RunDesk | None) -> None:
         try:
-            launch = self.lab.supervisor.start(plan_for(choice), anyway=anyway)
+            plan = plan_for(choice, measured_here(self.lab.books))
+            launch = self.lab.supervisor.start(plan, anyway=anyway)
         except Exception as error:
             self.post_message(self.NotDone(error))
         else:

@@ -29,6 +29,9 @@ class LogPane(ScrollView, can_focus=False):
         self.following = True
         self._lines: tuple[str, ...] = ()
         self._rows: list[str] = []
+        self._line_of: list[int] = []
+        self._marked: int | None = None
+        self._at_mark = False
         self._search = ""
         self._found: list[int] = []
         self._at: int | None = None
@@ -48,6 +51,9 @@ class LogPane(ScrollView, can_focus=False):
 
     def show(self, lines: Sequence[str]) -> None:
         if tuple(lines) != self._lines:
+            # Lines that went off the front move the rest: the mark would stand at another line.
+            if tuple(lines[: len(self._lines)]) != self._lines:
+                self._marked, self._at_mark = None, False
             self._lines = tuple(lines)
             self._fold()
 
@@ -56,11 +62,16 @@ class LogPane(ScrollView, can_focus=False):
 
     def _fold(self) -> None:
         width = max(8, self.size.width - 1)
-        self._rows = [row for line in self._lines for row in _folded(visible_line(line), width)]
+        folded = [_folded(visible_line(line), width) for line in self._lines]
+        self._rows = [row for rows in folded for row in rows]
+        self._line_of = [line for line, rows in enumerate(folded) for _ in rows]
         self.virtual_size = Size(width, len(self._rows))
         self._find()
         if self.following:
             self.scroll_end(animate=False, immediate=True)
+        elif self._at_mark:
+            # Folded for another width the line stands elsewhere; the scroll bars are laid out by then.
+            self.call_after_refresh(self._show_mark)
         self.refresh()
 
     def search(self, text: str) -> None:
@@ -72,23 +83,38 @@ class LogPane(ScrollView, can_focus=False):
             self.go(-1)
         self.refresh()
 
+    def go_to_line(self, words: str) -> bool:
+        """Mark the first line that has these words, and stay there. False where none of those kept has them."""
+        found = [at for at, line in enumerate(self._lines) if words in line]
+        if not found:
+            return False
+        self._marked, self._at_mark, self.following = found[0], True, False
+        self._show_mark()
+        self.refresh()
+        return True
+
+    def _show_mark(self) -> None:
+        if self._marked is not None:
+            row = self._line_of.index(self._marked)
+            self.scroll_to(y=max(0, row - self.size.height // 3), animate=False, immediate=True, force=True)
+
     def go(self, by: int) -> None:
         """To the next (1) or the one before (-1) of the found rows; round at the ends."""
         if not self._found:
             return
         self._at = len(self._found) - 1 if self._at is None else (self._at + by) % len(self._found)
-        self.following = False
+        self.following = self._at_mark = False
         self.scroll_to(y=max(0, self._found[self._at] - self.size.height // 2), animate=False, immediate=True)
         self.refresh()
 
     def move(self, by: int) -> None:
-        self.following = False
+        self.following = self._at_mark = False
         self.scroll_relative(y=by, animate=False, immediate=True)
         if by > 0 and self.scroll_y >= self.max_scroll_y:
             self.following = True
 
     def follow(self, on: bool) -> None:
-        self.following = on
+        self.following, self._at_mark = on, False
         if on:
             self.scroll_end(animate=False, immediate=True)
 
@@ -105,6 +131,8 @@ class LogPane(ScrollView, can_focus=False):
         if at >= len(self._rows):
             return Strip.blank(self.size.width, base)
         row = self._rows[at]
+        if self._line_of[at] == self._marked:
+            base = base + Style(reverse=True)
         here = self._at is not None and self._found[self._at] == at
         return Strip(_marked(row, self._search, base, HERE if here else FOUND)).adjust_cell_length(
             self.size.width, base

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import shlex
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -18,9 +20,11 @@ if TYPE_CHECKING:
     from labtui.serving.live_figures import Figures
     from labtui.serving.plan import Plan
     from labtui.serving.preflight import Finding
+    from labtui.serving.remedies import Remedy
     from labtui.serving.status import Status
 
 FIT_WORDS = {"PASS": "fits", "TIGHT": "fits, but only just", "NO": "does not fit"}
+WIDEST_OFFER = 76
 GOING = ("starting", "warming", "dying")
 
 LOG_PREFIX = re.compile(r"^(?:\([\w-]+ pid=\d+\) )*(?:(?P<level>[A-Z]+) \d\d-\d\d \d\d:\d\d:\d\d \[[^\]]+\] )?")
@@ -29,12 +33,22 @@ OWN_LOOKS = re.compile(r'"GET /(?:health|metrics|version|v1/models) HTTP')
 
 
 @dataclass(frozen=True, slots=True)
+class WayOut:
+    """Another plan that avoids what ended the launch. flags: those in which it differs, as they are typed."""
+
+    launch_id: str
+    remedy: Remedy
+    flags: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class ServerMoment:
     """All that the panel shows, at one moment.
 
     plan, findings: what the next start would do, and what was found before it. fault: why the last start or stop, or
     the plan, came to nothing. estimate_s: how long the last such launch took. doing: what labtui is just doing to the
-    server. found: the server ran before this labtui came. log: its last lines.
+    server. found: the server ran before this labtui came. log: its last lines. way_out: what would avoid the death of
+    which the status tells. rates, kv: delivered tokens per second and the share of the KV cache, look after look.
     """
 
     status: Status | None = None
@@ -48,6 +62,17 @@ class ServerMoment:
     found: bool = False
     now: datetime | None = None
     log: tuple[str, ...] = field(default=())
+    way_out: WayOut | None = None
+    rates: tuple[float | None, ...] = ()
+    kv: tuple[float | None, ...] = ()
+
+    @property
+    def offer(self) -> WayOut | None:
+        """The way out, where it is about the death that is shown."""
+        status, found = self.status, self.way_out
+        if found is None or status is None or not status.died or self.fault is not None or self.doing:
+            return None
+        return found if found.launch_id == status.launch_id else None
 
 
 def state_line(moment: ServerMoment) -> str:
@@ -243,6 +268,64 @@ def trouble(moment: ServerMoment) -> Trouble | None:
     if status.state == "foreign" and status.message:
         return Trouble("That server cannot be used", visible(status.message), "s lets it go; then s starts your own.")
     return None
+
+
+def changed_flags(plan: Plan, before: Sequence[str]) -> str:
+    """The flags of a plan that a command of before did not have. A port only where it was named: it is free choice."""
+    old = [tuple(before[at : at + size]) for size in (1, 2, 3) for at in range(len(before))]
+    new = [flag.argv for flag in plan.flags if flag.name != "--port" or plan.port_asked]
+    new += [own.typed for own in plan.own_flags]
+    return shlex.join(word for words in new if tuple(words) not in old for word in words)
+
+
+def offer_lines(moment: ServerMoment, width: int) -> tuple[str, ...]:
+    """What a key does about a death: another plan, and the line of the log that tells of it."""
+    status, offer, lines = moment.status, moment.offer, []
+    if status is None or not status.died or moment.fault is not None or moment.doing:
+        return ()
+    if offer is not None:
+        words = visible_line(offer.remedy.words)
+        start = f"Restart with {visible_line(offer.flags)}" if offer.flags else f"Restart with {words}"
+        lines.append(_with_key(f"> {start}", "[enter]", width))
+        if offer.flags:
+            lines.append(f"    {words}")
+    if status.causes:
+        lines.append(_with_key("  Show the log there", "[g]", width))
+    return tuple(lines)
+
+
+def _with_key(text: str, key: str, width: int) -> str:
+    room = min(width, WIDEST_OFFER) - len(key) - 1
+    return f"{text:<{room}} {key}" if len(text) <= room else f"{text} {key}"
+
+
+def curve_line(moment: ServerMoment, width: int) -> str:
+    """The last looks as bars, once something was delivered; a look that gave no value is a gap."""
+    from labtui.serving.live_history import curve
+
+    status = moment.status
+    if status is None or not status.usable or not any(moment.rates):
+        return ""
+    room = max(8, min(40, (width - 16) // 2))
+    return f"tok/s {curve(moment.rates, room)}   KV {curve(moment.kv, room, top=1.0)}"
+
+
+def more_figures_line(moment: ServerMoment) -> str:
+    """Further figures, for a screen that has room."""
+    status, seen = moment.status, moment.figures
+    if status is None or not status.usable or seen is None:
+        return ""
+    first = None if seen.first_canvas_s is None else f"{seen.first_canvas_s:.2f} s"
+    fill = None if seen.canvas_fill is None else f"{seen.canvas_fill:.0%}"
+    cached = None if seen.prefix_cache_share is None else f"{seen.prefix_cache_share:.0%}"
+    return "   ".join(
+        (
+            f"first canvas {_or_dash(first)}",
+            f"canvas fill {_or_dash(fill)}",
+            f"prefix cache {_or_dash(cached)}",
+            f"preempted {_or_dash(seen.preemptions)}",
+        )
+    )
 
 
 def log_lines(moment: ServerMoment, count: int) -> tuple[str, ...]:

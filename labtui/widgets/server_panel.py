@@ -11,7 +11,10 @@ from labtui.program import as_typed
 from labtui.widgets import server_lines
 from labtui.widgets.server_lines import ServerMoment
 
-PARTS = ("state", "progress", "message", "title", "cause", "fix", "plan", "stops", "findings", "figures", "gpus", "log")
+PARTS = (
+    *("state", "progress", "message", "title", "cause", "fix", "offers", "plan", "stops", "findings"),
+    *("figures", "more", "curves", "gpus", "log"),
+)
 
 
 class ServerPanel(VerticalGroup):
@@ -21,9 +24,9 @@ class ServerPanel(VerticalGroup):
     ServerPanel {
         height: auto;
         & .server-state { text-style: bold; }
-        & .server-progress { color: $accent; }
+        & .server-progress, & .server-curves { color: $accent; }
         & .server-message { color: $warning; }
-        & .server-plan, & .server-findings, & .server-log { color: $quiet; }
+        & .server-plan, & .server-findings, & .server-more, & .server-log { color: $quiet; }
         & .server-stops { color: $error; }
         & .server-title { color: $error; text-style: bold; }
         & .server-fix { text-style: bold; }
@@ -60,6 +63,7 @@ class ServerPanel(VerticalGroup):
             "state": server_lines.state_line(moment),
             "progress": server_lines.progress_line(moment, width),
             "message": "\n".join(server_lines.message_lines(moment)),
+            "offers": "\n".join(server_lines.offer_lines(moment, width)),
             "plan": "\n".join(server_lines.plan_lines(moment, long=self._long)),
             "stops": "\n".join(server_lines.stop_lines(moment)),
             "findings": "\n".join(server_lines.finding_lines(moment)),
@@ -67,6 +71,8 @@ class ServerPanel(VerticalGroup):
             "cause": wrong.cause if wrong else "",
             "fix": as_typed(f"→ {wrong.fix}") if wrong else "",
             "figures": server_lines.figures_line(moment),
+            "more": server_lines.more_figures_line(moment) if self._long or self._log_room > 1 else "",
+            "curves": server_lines.curve_line(moment, width),
             "gpus": "\n".join(server_lines.gpu_lines(moment)),
             "log": _one_line_each(server_lines.log_lines(moment, self._log_room), width),
         }

