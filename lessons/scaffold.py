@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import secrets
 import unicodedata
 from pathlib import Path
 
@@ -19,19 +21,38 @@ def write_scaffold(folder: Path) -> Path:
     The lesson's id comes from the folder's name. Returns the file. LessonError where it cannot be written.
     """
     file = folder / LESSON_FILE
+    part = folder / f".{LESSON_FILE}.{secrets.token_hex(4)}.part"
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with file.open("x", encoding="utf-8") as stream:
-            stream.write(scaffold(id_from_folder(folder)))
+        try:
+            part.write_text(scaffold(id_from_folder(folder)), encoding="utf-8")
+            _put_in_place(part, file)
+        finally:
+            part.unlink(missing_ok=True)
     except FileExistsError:
         taken = file if folder.is_dir() else folder
         raise LessonError("Nothing was written", f"{taken} is there already", "Choose another folder.") from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise LessonError(
-            "Nothing was written", f"{file}: {reason}", "Choose a folder that you can write to."
+            "Nothing was written",
+            f"{file}: {reason}",
+            "Choose a folder that you can write to and that has room.",
+            exit_code=1,
         ) from None
     return file
+
+
+def _put_in_place(part: Path, file: Path) -> None:
+    """Whole or not at all, and never over another file; some file systems have no links."""
+    try:
+        os.link(part, file)
+    except FileExistsError:
+        raise
+    except OSError:
+        if file.exists():
+            raise FileExistsError from None
+        part.rename(file)
 
 
 def scaffold(lesson_id: str) -> str:

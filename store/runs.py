@@ -20,8 +20,11 @@ from store.redaction import without_secrets
 
 
 class Runs:
+    """unreadable: ids of the damaged runs that lists had to leave out."""
+
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
+        self.unreadable: set[str] = set()
 
     def add(self, run: Run) -> Run:
         """Keeps a run and returns it as it was kept: with an id if it had none, its evidence without secrets."""
@@ -80,7 +83,7 @@ class Runs:
         checkpoint: str | None = None,
         trial: str | None = None,
     ) -> builtins.list[Run]:
-        """Newest first."""
+        """Newest first. A run that cannot be read is left out, and named in unreadable."""
         wanted = {"task": task, "checkpoint": checkpoint, "trial": trial}
         where = " AND ".join(f"{column} = :{column}" for column, value in wanted.items() if value is not None) or "1"
         with self._connection.reading() as db:
@@ -88,16 +91,23 @@ class Runs:
                 f"SELECT id, document FROM runs WHERE {where} ORDER BY started_at DESC, id DESC LIMIT :limit",
                 {**wanted, "limit": -1 if limit is None else limit},
             ).fetchall()
-        return [_run(row) for row in rows]
+        found = []
+        for row in rows:
+            try:
+                found.append(_run(row))
+            except StoreError:
+                self.unreadable.add(row[0])
+        return found
 
     def ids(self) -> builtins.list[str]:
         """Of all runs, newest first."""
         with self._connection.reading() as db:
             return [str(row[0]) for row in db.execute("SELECT id FROM runs ORDER BY started_at DESC, id DESC")]
 
-    def count(self) -> int:
+    def count(self, task: str | None = None) -> int:
         with self._connection.reading() as db:
-            return int(db.execute("SELECT count(*) FROM runs").fetchone()[0])
+            found = db.execute("SELECT count(*) FROM runs WHERE :task IS NULL OR task = :task", {"task": task})
+            return int(found.fetchone()[0])
 
     def new_id(self) -> str:
         with self._connection.reading() as db:
@@ -146,7 +156,7 @@ def _run(row: sqlite3.Row | tuple[str, str]) -> Run:
     run_id, document = row
     try:
         return run_from_json(json.loads(document))
-    except (ValueError, ExerciseError) as error:
+    except (ValueError, TypeError, KeyError, AttributeError, ExerciseError) as error:
         raise StoreError(
             "A kept run cannot be read",
             f"the document of run {run_id} is damaged: {error}",

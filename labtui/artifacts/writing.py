@@ -13,7 +13,7 @@ from pathlib import Path
 from labtui.artifacts.document import Artifact, collect
 from labtui.artifacts.json_document import FORMAT, to_json
 from labtui.artifacts.markdown import MARK, to_markdown
-from labtui.errors import USAGE, LabError
+from labtui.errors import FAILED, USAGE, LabError
 from lessons.model import Lesson
 from store.opening import Store
 
@@ -94,7 +94,8 @@ def export_lesson(
     They are named LESSON.FORMAT; anki gives two, LESSON.apkg and LESSON.anki.txt.
 
     An export made before is replaced; any other file of that name is not. Each file appears whole or not at all,
-    and none is written where one cannot be. Raises LabError (exit code 2) and StoreError.
+    and none is written where one cannot be. Raises StoreError, and LabError with exit code 2, or 1 where the folder
+    cannot be written.
     """
     wanted = checked_formats(formats)
     folder = _folder(to)
@@ -181,5 +182,5 @@ def _unwritable(folder: Path, error: OSError) -> LabError:
         "The export could not be written",
         f"{folder}: {error.strerror or error}",
         "Check that you may write there and that the disk has room, or choose another folder with --to DIR.",
-        USAGE,
+        FAILED,
     )

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from labtui.cli.given_files import GivenPath
 from labtui.cli.lazy_group import LabCommand
 from labtui.cli.session import Session, json_option, pass_session
 
@@ -19,7 +20,7 @@ from labtui.cli.session import Session, json_option, pass_session
     help="One or more of md, html, json, toml and anki, with commas between.",
 )
 @click.option(
-    "--to", required=True, type=click.Path(path_type=Path, file_okay=False), metavar="DIR", help="The folder for it."
+    "--to", required=True, type=GivenPath(path_type=Path, file_okay=False), metavar="DIR", help="The folder for it."
 )
 @json_option
 @pass_session

@@ -5,9 +5,21 @@ from __future__ import annotations
 import stat
 import sys
 from pathlib import Path
+from typing import Any
+
+import click
 
 from labtui.errors import USAGE, LabError
 from labtui.terminal_text import visible_line
+
+
+class GivenPath(click.Path):
+    """A path that was not left empty: an empty one, as of an unset variable, would be the current folder."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if not str(value).strip():
+            self.fail("the path is empty.", param, ctx)
+        return super().convert(value, param, ctx)
 
 
 def read_given(path: Path, limit: int, title: str, fix: str) -> bytes:

@@ -30,10 +30,12 @@ class LabCommand(click.Command):
 def shared_options() -> list[click.Option]:
     from pathlib import Path
 
+    from labtui.cli.given_files import GivenPath
+
     return [
         click.Option(
             ["--store", "store_path"],
-            type=click.Path(path_type=Path),
+            type=GivenPath(path_type=Path),
             metavar="PATH",
             expose_value=False,
             callback=_session_setting,

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from labtui.cli.given_files import GivenPath
 from labtui.cli.lazy_group import LabCommand, LabGroup
 from labtui.cli.session import Session, json_option, pass_session
 from labtui.errors import DONE, FAILED
@@ -84,7 +86,7 @@ def check(session: Session, paths: tuple[Path, ...], as_json: bool) -> int:
 
 
 @lesson.command()
-@click.argument("directory", metavar="DIR", type=click.Path(path_type=Path, file_okay=False))
+@click.argument("directory", metavar="DIR", type=GivenPath(path_type=Path, file_okay=False))
 @pass_session
 def new(session: Session, directory: Path) -> None:
     """A commented lesson in DIR that passes the check. Nothing that exists is overwritten."""
@@ -92,7 +94,7 @@ def new(session: Session, directory: Path) -> None:
 
     written = write_scaffold(directory)
     click.echo(str(written))
-    session.say(f"Write it, then: labtui lesson check {directory}")
+    session.say(f"Write it, then: labtui lesson check {shlex.quote(str(directory))}")
 
 
 @lesson.command("import")
@@ -100,7 +102,7 @@ def new(session: Session, directory: Path) -> None:
 @click.option(
     "--to",
     metavar="DIR",
-    type=click.Path(path_type=Path),
+    type=GivenPath(path_type=Path),
     help="The lesson's folder, whose name becomes its id. Without it: a new folder among your lessons.",
 )
 @click.option(

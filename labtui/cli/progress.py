@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from labtui.cli.given_files import GivenPath
 from labtui.cli.lazy_group import LabGroup
 from labtui.cli.session import Session, json_option, pass_session
 
@@ -33,7 +34,7 @@ def progress() -> None:
 
 
 @progress.command("export")
-@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("file", type=GivenPath(path_type=Path))
 @json_option
 @pass_session
 def export_command(session: Session, file: Path, as_json: bool) -> None:
@@ -53,7 +54,7 @@ def export_command(session: Session, file: Path, as_json: bool) -> None:
 
 
 @progress.command("import")
-@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("file", type=GivenPath(path_type=Path))
 @json_option
 @pass_session
 def import_command(session: Session, file: Path, as_json: bool) -> None:

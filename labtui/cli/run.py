@@ -161,7 +161,8 @@ def _narrating(narrator: Working, estimate: float | None) -> Callable[[LabEvent]
                 kept = event.run
                 state = "not valid" if not kept.valid else "right" if kept.check.passed else "answer fails its check"
                 name = "warm-up" if kept.warmup else "run"
-                narrator.say(f"{name} {kept.id}: {end_to_end(kept)} end to end · {state}")
+                label = " · practice" if kept.practice else ""
+                narrator.say(f"{name} {kept.id}: {end_to_end(kept)} end to end{label} · {state}")
 
     return tell
 

@@ -8,10 +8,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from exercises.bootstrap import LEVEL
 from exercises.memory_floor import doubt_of
 from exercises.records import NotMeasurable, Run
-from exercises.speed import DEFINITIONS, LABELS, SpeedLine, format_rate, format_seconds, speed_lines
+from exercises.speed import DEFINITIONS, LABELS, TRIAL_DEFINITIONS, SpeedLine, format_rate, format_seconds, speed_lines
 from exercises.trial import Spread, Trial
 from labtui.terminal_text import visible, visible_line
 
@@ -27,6 +26,11 @@ def values(run: Run) -> dict[str, SpeedLine]:
 
 def end_to_end(run: Run) -> str:
     return visible_line(format_rate(run.speed.end_to_end_tps))
+
+
+def marked_rate(run: Run) -> str:
+    """For a column: the rate of a run that does not count says so where it stands."""
+    return end_to_end(run) if run.valid else f"{end_to_end(run)} (not valid)"
 
 
 def label_of(run: Run) -> str:
@@ -115,7 +119,7 @@ def trial_lines(trial: Trial) -> Iterator[str]:
     rows = [("RUN", "", "END TO END", "CHECK")]
     for run in trial.runs:
         state = "not valid" if not run.valid else "passed" if run.check.passed else "failed"
-        rows.append((run.id, "warm-up" if run.warmup else "", end_to_end(run), state))
+        rows.append((run.id, "warm-up" if run.warmup else "", marked_rate(run), state))
     yield from columns(rows)
     for run in trial.runs:
         if not run.valid:
@@ -128,6 +132,8 @@ def trial_lines(trial: Trial) -> Iterator[str]:
     for key, spread in summary.values.items():
         yield f"  {LABELS[key]:<24}{visible_line(spread_text(key, spread))}"
         yield from _definition(key)
+    for name, definition in TRIAL_DEFINITIONS.items():
+        yield f"  {name}: {definition}"
 
 
 def spread_text(key: str, spread: Spread | NotMeasurable) -> str:
@@ -138,10 +144,10 @@ def spread_text(key: str, spread: Spread | NotMeasurable) -> str:
     if spread.n < 2:
         return f"{median}, one value"
     text = f"{median}, median of {spread.n} ({lowest} to {highest})"
-    if spread.interval is None:
-        return text
+    if isinstance(spread.interval, NotMeasurable):
+        return f"{text}; {spread.interval.reason}"
     low, high = (_with_unit(key, value) for value in (spread.interval.low, spread.interval.high))
-    return f"{text}; {LEVEL:.0%} interval {low} to {high}"
+    return f"{text}; {spread.interval.coverage:.1%} interval {low} to {high}"
 
 
 def _with_unit(key: str, value: float) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from labtui.cli.given_files import GivenPath
 from labtui.cli.lazy_group import LabCommand
 from labtui.cli.session import Session, json_option, pass_session
 from labtui.errors import DONE, FAILED
@@ -15,14 +16,19 @@ from labtui.errors import DONE, FAILED
 if TYPE_CHECKING:
     from exercises.records import Run
 
+SHOWN = 20
+
 
 @click.command("runs", cls=LabCommand)
 @click.option("--task", help="Only the runs of this task.")
-@click.option("--limit", type=click.IntRange(min=1), default=20, show_default=True, help="How many, newest first.")
+@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="The newest N; 20 without it.")
+@click.option("--all", "everything", is_flag=True, help="All of them, as --json gives without --limit.")
 @json_option
 @pass_session
-def runs_command(session: Session, task: str | None, limit: int, as_json: bool) -> None:
+def runs_command(session: Session, task: str | None, limit: int | None, everything: bool, as_json: bool) -> None:
     """The runs that were kept, newest first."""
+    if limit is None and not everything and not as_json:
+        limit = SHOWN
     found = session.store.runs.list(task=task, limit=limit)
     if as_json:
         from exercises.run_json import run_to_json, without_raw
@@ -37,14 +43,17 @@ def runs_command(session: Session, task: str | None, limit: int, as_json: bool) 
     rows = [("RUN", "WHEN", "TASK", "CHECKPOINT", "END TO END", "CHECK"), *(_row(run) for run in found)]
     for line in columns(rows):
         click.echo(line)
+    there_are = session.store.runs.count(task)
+    if limit is not None and there_are > limit:
+        session.say(f"{limit} of {there_are}; --all or --limit N shows more.")
 
 
 def _row(run: Run) -> tuple[str, ...]:
-    from labtui.cli.run_text import end_to_end, label_of, local_time
+    from labtui.cli.run_text import label_of, local_time, marked_rate
 
     state = "not valid" if not run.valid else "passed" if run.check.passed else "failed"
     task = f"{run.task} (warm-up)" if run.warmup else run.task
-    return run.id, local_time(run.started_at), task, label_of(run), end_to_end(run), state
+    return run.id, local_time(run.started_at), task, label_of(run), marked_rate(run), state
 
 
 @click.command(cls=LabCommand)
@@ -52,7 +61,7 @@ def _row(run: Run) -> tuple[str, ...]:
 @click.option("--recompute", is_flag=True, help="Compute every number again from the stored chunk timeline.")
 @click.option(
     "--bundle",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=GivenPath(path_type=Path, dir_okay=False),
     metavar="FILE",
     help="Write the run with its raw stream to FILE; labtui measure FILE reads it back.",
 )
@@ -155,6 +164,8 @@ def not_comparable(one: Run, two: Run) -> str | None:
     for run in (one, two):
         if not run.valid:
             return f"run {run.id} is not valid: {run.invalid_reason}"
+        if run.warmup:
+            return f"run {run.id} is a warm-up, which does not count"
     return None
 
 
@@ -172,12 +183,15 @@ def ratio(one: Run, two: Run, key: str) -> float | None:
 
 
 def compare_lines(one: Run, two: Run, reason: str | None) -> Iterator[str]:
+    import textwrap
+
+    from exercises.speed import DEFINITIONS
     from labtui.cli.run_text import PRACTICE_LABEL, columns, label_of, values
     from labtui.terminal_text import visible_line
 
     rows = [
         ("", one.id, two.id, "" if reason else "second ÷ first"),
-        ("task", one.task, two.task, ""),
+        ("task", *(f"{run.task} (warm-up)" if run.warmup else run.task for run in (one, two)), ""),
         ("checkpoint", label_of(one), label_of(two), ""),
         ("check", *("passed" if run.check.passed else "failed" for run in (one, two)), ""),
     ]
@@ -187,6 +201,8 @@ def compare_lines(one: Run, two: Run, reason: str | None) -> Iterator[str]:
         shown = "" if factor is None else f"× {factor:.2f}"
         rows.append((line.label, visible_line(line.value), visible_line(of_two[key].value), shown))
     yield from columns(rows)
+    for key, line in of_one.items():
+        yield from textwrap.wrap(f"{line.label}: {DEFINITIONS[key]}", 78, subsequent_indent="    ")
     if one.practice or two.practice:
         yield PRACTICE_LABEL
     if one.task == two.task and not same_prompt(one, two):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -78,7 +79,8 @@ class Session:
 
         shelf = lesson_shelf(self.configuration.lessons)
         for broken in shelf.broken:
-            self.say(f"Left out, since it has faults: {broken.path} (labtui lesson check {broken.path} names them)")
+            path = shlex.quote(str(broken.path))
+            self.say(f"Left out, since it has faults: {broken.path} (labtui lesson check {path} names them)")
         last = self.store.progress.last_lesson()
         return sorted(shelf.lessons, key=lambda lesson: lesson.id != last)
 
@@ -95,6 +97,8 @@ class Session:
 
     def close(self) -> None:
         if self._store is not None:
+            for run_id in sorted(self._store.runs.unreadable):
+                self.say(f"Left out, since it is damaged: run {run_id}. labtui store check says more.")
             self._store.close()
             self._store = None
 

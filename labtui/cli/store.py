@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from labtui.cli.given_files import GivenPath
 from labtui.cli.lazy_group import LabGroup
 from labtui.cli.session import Session, json_option, pass_session
 from labtui.errors import DONE, NO_STORE
@@ -41,7 +42,7 @@ def check(session: Session, as_json: bool) -> int:
 
 
 @store.command()
-@click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
+@click.argument("file", type=GivenPath(path_type=Path, dir_okay=False))
 @pass_session
 def backup(session: Session, file: Path) -> None:
     """Copy the database to FILE while it may be in use. A file that exists is not overwritten."""

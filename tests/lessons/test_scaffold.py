@@ -1,4 +1,6 @@
+import errno
 import tomllib
+from pathlib import Path
 
 import pytest
 
@@ -42,3 +44,15 @@ def test_nothing_is_overwritten(tmp_path):
         write_scaffold(file / "below")
     with pytest.raises(LessonError, match="Nothing was written"):
         write_scaffold(tmp_path / "nul\0")
+
+
+def test_a_full_disk_leaves_nothing_behind(tmp_path, monkeypatch):
+    def write_half(path, text, encoding):
+        path.write_bytes(text.encode()[:100])
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_text", write_half)
+    with pytest.raises(LessonError, match="No space left") as fault:
+        write_scaffold(tmp_path / "mine")
+    assert fault.value.exit_code == 1
+    assert list((tmp_path / "mine").iterdir()) == []

@@ -66,3 +66,23 @@ def test_a_log_larger_than_the_limit_is_refused(lab, tmp_path: Path) -> None:
     with log.open("wb") as file:
         file.truncate(65 * 2**20)
     assert "larger than 64 MiB" in refusal(lab, "diagnose", str(log))
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("lesson", "new", ""),
+        ("lesson", "import", "page.txt", "--to", ""),
+        ("export", "--to", ""),
+        ("store", "backup", ""),
+        ("progress", "export", ""),
+        ("show", "x", "--bundle", ""),
+        ("runs", "--store", ""),
+    ],
+)
+def test_an_empty_path_is_not_the_current_folder(lab, tmp_path, monkeypatch, arguments) -> None:
+    monkeypatch.chdir(tmp_path)
+    result = lab(*arguments)
+    assert result.exit_code == USAGE
+    assert "the path is empty" in result.stderr
+    assert not [one for one in tmp_path.iterdir() if one != lab.home]

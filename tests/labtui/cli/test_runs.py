@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from exercises.speed import DEFINITIONS
 from labtui.errors import FAILED, USAGE
 from tests.labtui.cli.conftest import ONE_CANVAS
 
@@ -140,3 +141,43 @@ def test_rows_align_where_characters_are_two_cells_wide() -> None:
 def test_runs_json_is_one_document(lab, keep_run) -> None:
     keep_run()
     assert json.loads(lab("runs", "--json").stdout)[0]["practice"] is True
+
+
+def test_runs_say_that_there_are_more(lab, keep_run) -> None:
+    for _ in range(22):
+        keep_run()
+    shown = lab("runs")
+    assert len(shown.stdout.splitlines()) == 21
+    assert "20 of 22; --all or --limit N shows more." in shown.stderr
+    everything = lab("runs", "--all")
+    assert len(everything.stdout.splitlines()) == 23
+    assert everything.stderr == ""
+    assert len(lab.json("runs")) == 22
+    assert len(lab.json("runs", "--limit", "3")) == 3
+
+
+def test_a_damaged_run_is_left_out_and_named(lab, store, keep_run) -> None:
+    sound, damaged = keep_run(), keep_run()
+    with store._connection.writing() as db:
+        db.execute("UPDATE runs SET document = '{\"id\": 1}' WHERE id = ?", [damaged.id])
+    shown = lab("runs")
+    assert shown.exit_code == 0
+    assert sound.id in shown.stdout
+    assert f"run {damaged.id}. labtui store check" in shown.stderr
+    assert [one["id"] for one in lab.json("runs")] == [sound.id]
+    assert lab("next").exit_code == 0
+    assert damaged.id in lab("store", "check").stdout
+
+
+def test_a_rate_that_does_not_count_says_so_in_its_column(lab, keep_run) -> None:
+    keep_run(valid=False, invalid_reason="cut off")
+    assert "350 tok/s (not valid)" in lab("runs").stdout
+
+
+def test_a_warm_up_is_compared_without_a_ratio(lab, keep_run) -> None:
+    one, two = keep_run(warmup=True), keep_run()
+    shown = lab("compare", one.id, two.id).stdout
+    assert "coding (warm-up)" in shown
+    assert "×" not in shown
+    assert "is a warm-up" in shown
+    assert DEFINITIONS["end_to_end_tps"] in " ".join(shown.split())
