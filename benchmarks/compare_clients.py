@@ -27,8 +27,8 @@ from typing import Any
 
 from benchmarks.other_clients import CLIENTS, Unusable
 from benchmarks.own_clients import BareLoop, labtui_client
-from exercises.bootstrap import METHOD, Ratio, median_interval
 from exercises.endpoint import Endpoint
+from exercises.intervals import METHOD, Ratio, median_interval
 from exercises.records import NotMeasurable
 from exercises.tasks import prompt_kinds_for, task_set_for
 
@@ -109,13 +109,14 @@ def in_turn(endpoint: Endpoint, prompts: Sequence[str]) -> list[Measured]:
 def paired_ratio(labtui: Measured, bare: Measured) -> Ratio | NotMeasurable:
     """Median over the prompts of labtui's rate ÷ the bare loop's for the same prompt, asked right before or after."""
     ratios = [one / other for one, other in zip(labtui.end_to_end, bare.end_to_end, strict=True)]
-    interval = median_interval(ratios)
-    return interval if isinstance(interval, NotMeasurable) else Ratio(statistics.median(ratios), interval)
+    if not ratios:
+        return NotMeasurable("there is no pair of requests")
+    return Ratio(statistics.median(ratios), median_interval(ratios))
 
 
 def table(results: Sequence[Measured], ratio: Ratio | NotMeasurable) -> list[str]:
     lines = [
-        "| client | requests | end to end, median | 95 % interval | what else it prints |",
+        "| client | requests | end to end, median | interval | what else it prints |",
         "|---|---|---|---|---|",
     ]
     for one in results:
@@ -130,8 +131,9 @@ def table(results: Sequence[Measured], ratio: Ratio | NotMeasurable) -> list[str
     if isinstance(ratio, NotMeasurable):
         lines.append(f"\nlabtui ÷ bare loop: not measurable: {ratio.reason}")
     else:
-        low, high = ratio.interval.low, ratio.interval.high
-        lines.append(f"\nlabtui ÷ bare loop, prompt by prompt: {ratio.value:.4f} ({low:.4f} to {high:.4f}; {METHOD})")
+        interval = ratio.interval
+        span = interval.reason if isinstance(interval, NotMeasurable) else f"{interval.low:.4f} to {interval.high:.4f}"
+        lines.append(f"\nlabtui ÷ bare loop, prompt by prompt: {ratio.value:.4f} ({span}; {METHOD})")
     return lines
 
 

@@ -41,6 +41,15 @@ DEFINITIONS: dict[str, str] = {
     "canvas_fill": "Delivered tokens ÷ committed tokens, from the server's counters over the same window.",
 }
 
+TRIAL_DEFINITIONS: dict[str, str] = {
+    "median": "The middle one of the valid measured runs, of an even number the mean of the middle two; warm-ups are "
+    "left out.",
+    "spread": "The lowest and the highest of the same runs.",
+    "interval": "Between two of the ordered values, so chosen that it holds the true median in at least 95 % of the "
+    "cases; how often exactly stands with it. None from fewer than 6 runs.",
+}
+"""What the runs of a trial say together, for each of their values."""
+
 LABELS: dict[str, str] = {
     "prompt_tokens": "prompt tokens",
     "completion_tokens": "completion tokens",

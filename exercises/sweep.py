@@ -17,6 +17,7 @@ from typing import Any, Literal, get_args
 from exercises.aggregate_speed import DEFINITIONS, AggregateSpeed, aggregate_of_runs, aggregate_to_json
 from exercises.endpoint import Endpoint
 from exercises.errors import ExerciseError
+from exercises.intervals import Interval
 from exercises.records import NotMeasurable, Run
 from exercises.run_ids import new_id
 from exercises.running import Event
@@ -195,7 +196,9 @@ def _point_to_json(result: PointResult) -> dict[str, Any]:
         known = not isinstance(spread, NotMeasurable)
         out[key] = spread.median if isinstance(spread, Spread) else None
         out[f"{key}_interval"] = (
-            [spread.interval.low, spread.interval.high] if isinstance(spread, Spread) and spread.interval else None
+            [spread.interval.low, spread.interval.high]
+            if isinstance(spread, Spread) and isinstance(spread.interval, Interval)
+            else None
         )
         out[f"{key}_reason"] = None if known else spread.reason if isinstance(spread, NotMeasurable) else None
     return out

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from exercises.bootstrap import LEVEL, METHOD, Interval, median_interval
 from exercises.errors import ExerciseError
+from exercises.intervals import LEVEL, METHOD, Interval, median_interval
 from exercises.records import NotMeasurable, Run
-from exercises.speed import DEFINITIONS
+from exercises.speed import DEFINITIONS, TRIAL_DEFINITIONS
 
 SUMMARISED = (
     "end_to_end_tps",
@@ -28,14 +28,14 @@ SUMMARISED = (
 class Spread:
     """n: values that could be measured. median, lowest and highest of them.
 
-    interval: where the median may lie (exercises/bootstrap.py), None from one value.
+    interval: where the true median may lie (exercises/intervals.py).
     """
 
     n: int
     median: float
     lowest: float
     highest: float
-    interval: Interval | None = None
+    interval: Interval | NotMeasurable
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,15 +82,27 @@ def summary_to_json(summary: Summary) -> dict[str, Any]:
     """A value that no run could measure is null, with its reason in the key named ..._reason."""
     values: dict[str, Any] = {}
     for key, spread in summary.values.items():
-        values[key] = None if isinstance(spread, NotMeasurable) else asdict(spread)
+        values[key] = None if isinstance(spread, NotMeasurable) else _spread_to_json(spread)
         values[f"{key}_reason"] = spread.reason if isinstance(spread, NotMeasurable) else None
     return {
         "counted": summary.counted,
         "invalid": summary.invalid,
         "passed": summary.passed,
         "values": values,
-        "definitions": {key: DEFINITIONS[key] for key in SUMMARISED},
+        "definitions": {key: DEFINITIONS[key] for key in SUMMARISED} | TRIAL_DEFINITIONS,
         "interval": {"level": LEVEL, "method": METHOD},
+    }
+
+
+def _spread_to_json(spread: Spread) -> dict[str, Any]:
+    interval = spread.interval
+    return {
+        "n": spread.n,
+        "median": spread.median,
+        "lowest": spread.lowest,
+        "highest": spread.highest,
+        "interval": asdict(interval) if isinstance(interval, Interval) else None,
+        "interval_reason": interval.reason if isinstance(interval, NotMeasurable) else None,
     }
 
 
@@ -99,11 +111,10 @@ def spread_of(values: Sequence[float | NotMeasurable]) -> Spread | NotMeasurable
     if not numbers:
         reasons = sorted({value.reason for value in values if isinstance(value, NotMeasurable)})
         return NotMeasurable("; ".join(reasons) or "no valid run")
-    interval = median_interval(numbers)
     return Spread(
         len(numbers),
         statistics.median(numbers),
         min(numbers),
         max(numbers),
-        interval if isinstance(interval, Interval) else None,
+        median_interval(numbers),
     )

@@ -113,7 +113,7 @@ def sweeps_command(session: Session, sweep_id: str | None, limit: int, as_json: 
 
 def sweep_lines(document: Mapping[str, Any]) -> Iterator[str]:
     """The points of a sweep with bars for the speed; every number with its definition below."""
-    from exercises.speed import format_rate
+    from exercises.speed import TRIAL_DEFINITIONS, format_rate
     from labtui.cli.run_text import PRACTICE_LABEL, columns, local_time
     from labtui.terminal_text import visible_line
 
@@ -124,9 +124,9 @@ def sweep_lines(document: Mapping[str, Any]) -> Iterator[str]:
         yield f"  {PRACTICE_LABEL}"
     points = document["points"]
     fastest = max((point["aggregate_tps"] or 0 for point in points), default=0)
-    rows: list[tuple[str, ...]] = [(by.upper(), "END TO END", "", "95 % INTERVAL", "STEPS/CANVAS", "CHECK")]
+    rows: list[tuple[str, ...]] = [(by.upper(), "END TO END", "", "INTERVAL", "STEPS/CANVAS", "CHECK")]
     if axis == "concurrency":
-        rows = [(by.upper(), "ALL TOGETHER", "", "95 % INTERVAL", "EACH, MEDIAN", "STEPS/CANVAS", "CHECK")]
+        rows = [(by.upper(), "ALL TOGETHER", "", "INTERVAL", "EACH, MEDIAN", "STEPS/CANVAS", "CHECK")]
     for point in points:
         rate, steps, interval = point["aggregate_tps"], point["steps_per_canvas"], point["aggregate_tps_interval"]
         summary = point["summary"]
@@ -134,7 +134,7 @@ def sweep_lines(document: Mapping[str, Any]) -> Iterator[str]:
             point["label"],
             "not measurable" if rate is None else format_rate(rate),
             "" if not rate else "█" * max(1, round(BAR_CELLS * rate / fastest)),
-            "" if interval is None else f"{format_rate(interval[0])} to {format_rate(interval[1])}",
+            "too few runs" if interval is None else f"{format_rate(interval[0])} to {format_rate(interval[1])}",
             "not measurable" if steps is None else f"{steps:.3g}",
             f"{summary['passed']} of {summary['counted']} passed",
         ]
@@ -157,6 +157,7 @@ def sweep_lines(document: Mapping[str, Any]) -> Iterator[str]:
     else:
         yield f"  End to end: {known['per_stream_tps']}"
     yield f"  Steps per canvas: {known['steps_per_canvas']}"
+    yield f"  Interval: {TRIAL_DEFINITIONS['interval']}"
 
 
 def _narrating(narrator: Working) -> Callable[[SweepEvent | RunKept], None]:
