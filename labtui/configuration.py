@@ -51,6 +51,9 @@ def read_configuration(path: Path | None = None) -> Configuration:
             data = tomllib.load(file)
     except FileNotFoundError:
         return Configuration(path=path)
+    except NotADirectoryError as error:
+        fix = "XDG_CONFIG_HOME must name a folder, and where it is not set, HOME must."
+        raise _unusable(path, "what should be its folder is none", fix) from error
     except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise _unusable(path, str(error), "Mend the file, or move it away to start with the defaults.") from error
     for key in data:

@@ -27,7 +27,8 @@ def next_command(session: Session, as_json: bool) -> None:
     from labtui.standing import standing_of
 
     standings = [standing_of(lesson, session.store) for lesson in session.lessons()]
-    found = _as_typed(next_step(standings, session.supervisor().status().state))
+    server = session.supervisor().status()
+    found = _as_typed(next_step(standings, "ready" if server.usable else server.state))
     if as_json:
         session.emit(asdict(found))
         return

@@ -39,10 +39,11 @@ GRADES = {
 def recall(session: Session, lesson_id: str | None, plain: bool, everything: bool, history: bool) -> int:
     """Answer first, then reveal, then grade yourself. Each answer is saved before the reveal.
 
-    Asks what is due or was never answered. The grade decides on which day a question comes back; a day begins at 4:00
-    on your clock. When input ends, everything answered so far is kept.
+    Asks what is due or was never answered; without LESSON in the lessons that you have started. The grade decides on
+    which day a question comes back; a day begins at 4:00 on your clock. When input ends, everything answered so far
+    is kept.
     """
-    lessons = [session.lesson(lesson_id)] if lesson_id else session.lessons()
+    lessons = [session.lesson(lesson_id)] if lesson_id else _started(session)
     if history:
         for lesson in lessons:
             _say_history(lesson, session.store)
@@ -61,6 +62,14 @@ def recall(session: Session, lesson_id: str | None, plain: bool, everything: boo
     except InputEnded:
         session.say("Input ended. Every answer that was given is saved.")
     return DONE
+
+
+def _started(session: Session) -> list[Lesson]:
+    """The lessons in which the person was; the first one where there is none."""
+    from labtui.standing import standing_of
+
+    lessons = session.lessons()
+    return [one for one in lessons if standing_of(one, session.store).started] or lessons[:1]
 
 
 def items_to_ask(lesson: Lesson, store: Store, everything: bool) -> list[RecallItem]:
@@ -165,10 +174,15 @@ def _say_history(lesson: Lesson, store: Store) -> None:
 
 def _nothing_due(lessons: list[Lesson], store: Store) -> str:
     coming = [one for lesson in lessons for one in store.recall.schedule(lesson.id)]
-    if not coming:
+    if coming:
+        soonest = min(coming, key=lambda one: one.due_on)
+        return f"Nothing is due. The next question comes back {_when(soonest.due_on)}. --all asks every question now."
+    ungraded = {lesson.id: len(lesson.recall) for lesson in lessons if lesson.recall}
+    if not ungraded:
         return "There is no recall question here."
-    soonest = min(coming, key=lambda one: one.due_on)
-    return f"Nothing is due. The next question comes back {_when(soonest.due_on)}. --all asks every question now."
+    count = sum(ungraded.values())
+    were = "question was" if count == 1 else "questions were"
+    return f"Nothing is due; {count} {were} never graded: labtui recall {next(iter(ungraded))}"
 
 
 @click.command(cls=LabCommand)

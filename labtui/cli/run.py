@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import shlex
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,13 +14,14 @@ from labtui.cli.interrupting import ctrl_c_sets
 from labtui.cli.lazy_group import LabCommand
 from labtui.cli.narration import Working, working
 from labtui.cli.session import Session, json_option, pass_session
-from labtui.errors import DONE, FAILED
+from labtui.errors import DONE, FAILED, Explained, LabError
 
 if TYPE_CHECKING:
     from exercises.records import Run
     from exercises.sweep import Axis
     from exercises.trial import Trial
     from labtui.running import LabEvent
+    from labtui.serving.supervisor import Supervisor
 
 ESTIMATED_FROM = 5
 SWEEP_ROUNDS = 3
@@ -31,7 +34,8 @@ SWEEP_ROUNDS = 3
     "--warmup",
     type=click.IntRange(min=0),
     metavar="N",
-    help="Runs before them that do not count; without it 1 on a launch that has answered no task yet, else 0.",
+    help="Runs before them that do not count; without it 1 on a launch that has answered no task yet, else 0. "
+    "From 2 on the last one repeats the first prompt, so that its prefix cache is warm too.",
 )
 @click.option("--seed", type=int, metavar="N", help="Repeat the prompts and pictures of an earlier seed.")
 @click.option(
@@ -90,7 +94,8 @@ def run(
     if task_id is None:
         raise click.UsageError("Missing argument 'TASK'.", context)
     store = session.store
-    endpoint = session.supervisor().endpoint()
+    supervisor = session.supervisor()
+    endpoint = supervisor.endpoint()
     task = task_for(endpoint, task_id)
     refuse_unallowed_code(task, run_code)
     earlier = store.runs.list(checkpoint=endpoint.checkpoint, limit=50)
@@ -100,7 +105,11 @@ def run(
             session.say("One warm-up first: this launch has answered no task yet, and a first answer may be slow.")
     estimate = _estimate([one for one in earlier if one.task == task.id])
     cancel = threading.Event()
-    with working(session, f"{task.id} on {endpoint.checkpoint}") as narrator, ctrl_c_sets(cancel):
+    with (
+        log_named(supervisor),
+        working(session, f"{task.id} on {endpoint.checkpoint}") as narrator,
+        ctrl_c_sets(cancel),
+    ):
         trial = run_and_keep(
             task,
             endpoint,
@@ -122,12 +131,33 @@ def run(
     if trial.error is not None:
         from labtui.cli.faults import show
 
-        show(trial.error, Session(quiet=session.quiet))
+        show(with_log(trial.error, supervisor), Session(quiet=session.quiet))
         return trial.error.exit_code
     if trial.cancelled:
         session.say("Stopped. What was finished is kept.")
         return INTERRUPTED
     return DONE if all(one.valid and one.check.passed for one in measured) else FAILED
+
+
+@contextmanager
+def log_named(supervisor: Supervisor) -> Iterator[None]:
+    """What fails because the server is gone says where its log is."""
+    from exercises.errors import ExerciseError
+
+    try:
+        yield
+    except ExerciseError as error:
+        raise with_log(error, supervisor) from error
+
+
+def with_log(error: Explained, supervisor: Supervisor) -> Any:
+    """The error, or one that names the log and the command for it where our server did not outlive the request."""
+    status = supervisor.status()
+    if status.usable or status.log_path is None:
+        return error
+    log = shlex.quote(str(status.log_path))
+    cause = f"{error.cause}. The server is {status.state} now; its log is {status.log_path}"
+    return LabError(error.title, cause, f"labtui diagnose {log} names the cause.", error.exit_code)
 
 
 def _estimate(earlier: list[Run]) -> float | None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from labtui.cli.faults import INTERRUPTED
 from labtui.cli.given_files import read_given
 from labtui.cli.lazy_group import LabCommand
 from labtui.cli.narration import working
@@ -140,8 +141,13 @@ def stop(session: Session, leftovers: bool, as_json: bool) -> int:
     supervisor = session.supervisor()
     record(session, supervisor, supervisor.status(wait_s=0))
     launch = supervisor.launch
-    with working(session, "stopping the server") as narrator:
-        report = supervisor.stop(lambda text: narrator.now(visible_line(text)))
+    ours = launch is not None and launch.kind == "launched" and launch.ended is None
+    try:
+        with working(session, "stopping the server" if ours else "looking for a server of ours") as narrator:
+            report = supervisor.stop(lambda text: narrator.now(visible_line(text)))
+    except KeyboardInterrupt:
+        session.say(f"Not waiting any longer. {_standing_words(supervisor)}")
+        return INTERRUPTED
     store = session.store_if_usable()
     if store is not None and report.outcome == "stopped":
         try:
@@ -149,6 +155,16 @@ def stop(session: Session, leftovers: bool, as_json: bool) -> int:
         except StoreError as error:
             session.say(f"The end was not written down. {error.title}: {error.cause}")
     return _told(session, report, as_json)
+
+
+def _standing_words(supervisor: Supervisor) -> str:
+    """What is known of a server while it goes down, or before it was asked to."""
+    state = supervisor.status(wait_s=0).state
+    if state == "stopped":
+        return "The server has ended."
+    if state == "dying":
+        return "The server was told to end and is ending: labtui serve status says when it has."
+    return f"The server is {state} and goes on; labtui serve stop ends it."
 
 
 def _told(session: Session, report: StopReport, as_json: bool) -> int:

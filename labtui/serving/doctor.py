@@ -123,7 +123,7 @@ def _obstacles() -> Iterator[Finding]:
             cause = (
                 f"{obstacle.cause} labtui's server gets round it. For one that you start yourself: {obstacle.by_hand}"
             )
-            yield Finding(obstacle.id, True, f"{obstacle.title}: got round", f"{cause}.")
+            yield Finding(obstacle.id, True, f"labtui's own server gets round this: {obstacle.title}", f"{cause}.")
         else:
             yield Finding(obstacle.id, False, obstacle.title, obstacle.cause, obstacle.by_hand, obstacle.blocking)
 

@@ -12,6 +12,7 @@ def already_running(state: ServerState) -> LabError:
         "A server of labtui is already running",
         f"{state.checkpoint} on {state.url}, pid {state.pid}.",
         "Use that one, or end it first: labtui serve stop",
+        NO_SERVER,
     )
 
 

@@ -240,3 +240,20 @@ def test_help_imports_nothing_slow(home: Path) -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=_environment(home))
     assert done.stdout.rstrip().endswith("SLOW []")
+
+
+def test_a_home_that_is_no_folder_names_the_variable(lab, monkeypatch) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", "/dev/null")
+    assert "XDG_CONFIG_HOME" in lab("runs").stderr
+
+
+def test_next_goes_on_with_a_server_that_was_attached(lab, monkeypatch, store, keep_run) -> None:
+    from labtui.serving.status import Status
+    from labtui.serving.supervisor import Supervisor
+
+    store.progress.set_position("diffusiongemma", "lab/coding")
+    keep_run()
+    monkeypatch.setattr(Supervisor, "status", lambda *_, **__: Status("foreign", attached=True))
+    assert lab.json("next")["command"] == "labtui run vision"
+    monkeypatch.setattr(Supervisor, "status", lambda *_, **__: Status("foreign", attached=True, message="it is gone"))
+    assert lab.json("next")["kind"] == "serve"

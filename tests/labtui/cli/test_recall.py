@@ -131,3 +131,16 @@ def test_due_says_the_day_and_how_often_it_was_missed(lab, store) -> None:
     (due,) = lab.json("due")
     assert due["missed"] == 3
     assert due["due_at"].startswith(due["due_on"][:8])
+
+
+def test_never_graded_questions_are_told_from_none(lab) -> None:
+    shown = lab("due").stderr
+    assert "Nothing is due" in shown
+    assert "never graded: labtui recall " in shown
+
+
+def test_without_a_lesson_only_those_that_were_started_ask(lab, store) -> None:
+    store.progress.set_position("kv-cache-line", "frame")
+    printed = lab("recall", "--plain", given="").stdout
+    title = find_lesson("kv-cache-line").title
+    assert f"Question 1 of {len(find_lesson('kv-cache-line').recall)} · {title}" in printed

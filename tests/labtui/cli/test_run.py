@@ -147,3 +147,18 @@ def test_what_the_server_says_cannot_steer_the_terminal(lab, served) -> None:
     for printed in (result.output, as_json.output):
         assert not {"\x1b", "\x07", "\x9b"} & set(printed)
     assert json.loads(as_json.stdout)["output"] == hostile
+
+
+def test_an_error_of_a_server_that_died_names_its_log(tmp_path) -> None:
+    from types import SimpleNamespace
+
+    from exercises.errors import ExerciseError
+    from labtui.cli.run import with_log
+    from labtui.serving.status import Status
+
+    error = ExerciseError("The server failed on this request", "it answered 500: EngineCore died", "Look into its log.")
+    log = tmp_path / "my log.txt"
+    died = with_log(error, SimpleNamespace(status=lambda: Status("stopped", log_path=log)))
+    assert str(log) in died.cause
+    assert f"labtui diagnose '{log}'" in died.fix
+    assert with_log(error, SimpleNamespace(status=lambda: Status("ready", log_path=log))) is error

@@ -119,6 +119,12 @@ def test_the_configuration_gives_defaults_and_the_command_line_wins(lab) -> None
     assert "8124" in lab.json("serve", "plan", "--port", "8124")["command"]
 
 
+def test_stopping_nothing_does_not_claim_to_stop_something(lab) -> None:
+    stopped = lab("serve", "stop")
+    assert "stopping" not in stopped.stderr
+    assert "No server of ours is running" in stopped.stdout
+
+
 def test_no_server_is_stopped_and_run_says_with_3_how_to_start_one(lab) -> None:
     assert lab.json("serve", "status")["state"] == "stopped"
     result = lab("run", "coding")
