@@ -5,15 +5,19 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from exercises.records import Check, Fact
 from labtui.screens.lab_planning import Planned
+from labtui.serving.asked import Asked
 from labtui.serving.diagnosis import Cause
 from labtui.serving.live_figures import Figures
+from labtui.serving.plan import make_plan
 from labtui.serving.preflight import Finding
-from tests.fakes.lab_servers import ServerThere, fake_plans
+from labtui.serving.remedies import Remedy
+from tests.fakes.lab_servers import MACHINE, ServerThere, fake_plans
 from tests.fakes.vllm_stream import Canvas, FakeVllm, Script
 
 LESSON = "diffusiongemma"
@@ -53,7 +57,9 @@ def plan_with(monkeypatch, tmp_path: Path, findings) -> None:
         "numbers from it are practice numbers: they say nothing about DiffusionGemma 26B",
     )
     plan = replace(fake_plans(tmp_path / "weights")(), why=why)
-    monkeypatch.setattr("labtui.screens.lab_server.planned", lambda choice: Planned(choice, plan, findings))
+    monkeypatch.setattr(
+        "labtui.screens.lab_server.planned", lambda choice, measured=(): Planned(choice, plan, findings)
+    )
 
 
 @pytest.fixture
@@ -102,7 +108,7 @@ def test_starting(picture, size, in_store) -> None:
 
 
 @TWO
-def test_dead(picture, size) -> None:
+def test_dead(picture, size, monkeypatch) -> None:
     cause = Cause(
         "kv-cache-too-small",
         "The KV cache is too small for 262,144 tokens",
@@ -113,6 +119,11 @@ def test_dead(picture, size) -> None:
     )
     server = ServerThere()
     server.be("stopped", launch_id="l", causes=(cause,), log_path=Path("/home/you/labtui/logs/20260302.log"))
+    asked = Asked("practice", max_model_len=1536)
+    plan = make_plan(**asked.choices(), machine=MACHINE)
+    server.offered = cause, Remedy(plan, "requests of 1,536 tokens at most instead of 4,096")
+    server.launch = SimpleNamespace(command=tuple(make_plan("practice", machine=MACHINE).argv))
+    monkeypatch.setattr("labtui.screens.lab_server.record_launch", lambda *known: None)
     assert picture(server, size)
 
 
@@ -120,6 +131,8 @@ def test_dead(picture, size) -> None:
 def test_ready_for_the_vision_task(picture, size, in_store, make_run, monkeypatch) -> None:
     in_store(lambda store: store.runs.add(make_run(id="aaaa1111bbbb")))
     monkeypatch.setattr("labtui.screens.lab.LabScreen._figures", lambda self, status: Figures(1, 0, 0.02, 1060.0, 16.0))
+    past = (0.0, None, 300.0, 900.0, 1060.0), (0.0, None, 0.2, 0.4, 0.02)
+    monkeypatch.setattr("labtui.screens.lab.LabScreen._past", lambda self, seen: past)
     server = ServerThere()
     server.be("ready", since_s=60.0, launch_id="l")
     assert picture(server, size, "2")
