@@ -36,8 +36,8 @@ COMMANDS = {
 }
 
 EXIT_CODES = """\b
-Exit codes: 0 done, 1 the check or task failed, 2 usage, 3 the server is not there or not ready,
-4 the store is unusable, 130 stopped by Ctrl-C."""
+Exit codes: 0 done, 1 the check or task failed or nothing could be written, 2 usage: wrong words, ids
+or files, 3 the server is not there or not ready, 4 the store is unusable, 130 stopped by Ctrl-C."""
 
 
 class RootGroup(LazyGroup):
