@@ -20,7 +20,7 @@ from exercises.server_pages import ServerPages
 from exercises.speed import speed_of
 from exercises.stream import StreamOutcome
 from exercises.tasks import PreparedTask, Task
-from exercises.trial import Trial, summarise
+from exercises.trial import Trial, summarise, warmup_seeds
 from exercises.validity import why_invalid
 
 __all__ = ["ChunkArrived", "Event", "OnEvent", "RunFinished", "RunStarted", "ServerBusy", "run_task", "run_trial"]
@@ -153,7 +153,8 @@ def run_trial(
     """Warm-ups, then measured runs of one task; the summary is over the measured and valid ones.
 
     Each run has a seed of its own (seed, seed + 1, ... and further ones for the warm-ups), so prompts and pictures
-    differ within a trial and are the same in two trials with the same seed. A cancel or a fault keeps what finished.
+    differ within a trial and are the same in two trials with the same seed; of several warm-ups the last repeats the
+    first, so that the first find in the prefix cache is no measured run. A cancel or a fault keeps what finished.
 
     Raises ExerciseError where the first run could not be made at all, and for runs < 1 or warmup < 0 (exit 2).
     """
@@ -164,7 +165,7 @@ def run_trial(
     cancel = cancel or threading.Event()
     seed = secrets.randbelow(2**31) if seed is None else seed
     trial_id = new_id("t")
-    plan = [(seed + runs + number, number + 1, warmup, True) for number in range(warmup)]
+    plan = [(warm, number, warmup, True) for number, warm in enumerate(warmup_seeds(seed + runs, warmup), 1)]
     plan += [(seed + number, number + 1, runs, False) for number in range(runs)]
     finished: list[Run] = []
     stopped_by: ExerciseError | None = None

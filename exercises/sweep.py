@@ -23,7 +23,7 @@ from exercises.run_ids import new_id
 from exercises.running import Event
 from exercises.sweep_points import Point, requests_of
 from exercises.sweep_round import run_round
-from exercises.trial import Spread, Summary, spread_of, summarise, summary_to_json
+from exercises.trial import Spread, Summary, spread_of, summarise, summary_to_json, warmup_seeds
 
 Axis = Literal["kinds", "concurrency", "steps"]
 AXES: tuple[str, ...] = get_args(Axis)
@@ -243,7 +243,8 @@ def _run_point(
     runs: list[Run] = []
     together: list[AggregateSpeed] = []
     fault: ExerciseError | None = None
-    plan = [(seed + rounds * point.streams + n * point.streams, n + 1, warmup, True) for n in range(warmup)]
+    warm_seeds = warmup_seeds(seed + rounds * point.streams, warmup, point.streams)
+    plan = [(warm_seed, n, warmup, True) for n, warm_seed in enumerate(warm_seeds, 1)]
     plan += [(seed + n * point.streams, n + 1, rounds, False) for n in range(rounds)]
     clock.begin()
     for first_seed, number, of, is_warmup in plan:

@@ -67,6 +67,16 @@ class Trial:
     error: ExerciseError | None = None
 
 
+def warmup_seeds(first: int, warmups: int, each: int = 1) -> list[int]:
+    """The last of several warm-ups has the first one's seed, so the same prompt: it finds it in the prefix cache.
+
+    On an H200 the first request that did so took 2.2 s longer, once in a launch (docs/measurements.md); this way it is
+    a warm-up and no measured run. each: requests of a warm-up, which have that many seeds.
+    """
+    seeds = [first + number * each for number in range(warmups)]
+    return [*seeds[:-1], first] if warmups > 1 else seeds
+
+
 def summarise(runs: Sequence[Run]) -> Summary:
     measured = [run for run in runs if not run.warmup]
     counted = [run for run in measured if run.valid]

@@ -230,6 +230,12 @@ class TestTrial:
         )
         assert (trial.summary.counted, trial.summary.invalid, trial.summary.passed) == (3, 0, 3)
 
+    @pytest.mark.parametrize(("warmup", "seeds"), [(0, []), (1, [12]), (2, [12, 12]), (4, [12, 13, 14, 12])])
+    def test_the_last_of_several_warm_ups_asks_again_what_the_first_asked(self, warmup, seeds):
+        with FakeVllm(GOOD) as server:
+            trial = run_trial(TASK, endpoint(server), runs=2, warmup=warmup, seed=10)
+        assert [done.evidence["seed"] for done in trial.runs] == [*seeds, 10, 11]
+
     def test_events_say_which_run_of_how_many(self):
         events = []
         with FakeVllm(GOOD) as server:
