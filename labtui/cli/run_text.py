@@ -16,6 +16,16 @@ from labtui.terminal_text import visible, visible_line
 
 PRACTICE_LABEL = "practice checkpoint: a small stand-in, its numbers say nothing about DiffusionGemma"
 
+CONDITIONS = {
+    "prefix cache": "warm: a part of the prompt was found computed already; cold: nothing was, the prefill was done "
+    "in full; off: nothing is kept",
+    "traffic": "alone: the server's counters grew by this request only; shared: others were answered meanwhile",
+    "thinking": "whether the model wrote a reasoning part before its answer",
+    "step cap": "the most denoising steps that a canvas may take; a canvas that is settled earlier takes fewer",
+    "at once": "how many requests were answered at the same time",
+}
+"""What each condition of a run means, beside its value."""
+
 NOT_CHECKED = "was checked"
 """The only fact about an answer that nothing was asked about."""
 
@@ -88,6 +98,8 @@ def evidence_lines(run: Run) -> Iterator[str]:
     for name, value in known.items():
         if value not in (None, ""):
             yield f"  {name:<14}{visible_line(str(value))}"
+            if name in CONDITIONS:
+                yield from textwrap.wrap(CONDITIONS[name], 78, initial_indent="      ", subsequent_indent="      ")
 
 
 def _state(evidence: Mapping[str, Any], name: str) -> str | None:

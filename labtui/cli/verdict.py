@@ -118,7 +118,7 @@ def _lines(lesson: Lesson, kept: Verdict, store: Store) -> Iterator[str]:
     yield f"{lesson.title} · verdict of {kept.saved_at.astimezone():%Y-%m-%d %H:%M}"
     yield f"  {lesson.frame.lab_question}"
     yield ""
-    yield from visible(kept.text).splitlines()
+    yield from (f"  {line}".rstrip() for line in visible(kept.text).splitlines())
     yield ""
     cited = [store.runs.get(run_id) for run_id in kept.runs]
     for run in cited:

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from exercises.speed import DEFINITIONS
+from labtui.cli.run_text import CONDITIONS
 from labtui.errors import FAILED, USAGE
 from tests.labtui.cli.conftest import ONE_CANVAS
 
@@ -181,3 +182,17 @@ def test_a_warm_up_is_compared_without_a_ratio(lab, keep_run) -> None:
     assert "×" not in shown
     assert "is a warm-up" in shown
     assert DEFINITIONS["end_to_end_tps"] in " ".join(shown.split())
+
+
+def test_every_condition_of_a_run_has_its_definition(lab, keep_run) -> None:
+    run = keep_run(
+        evidence={
+            "prefix_cache": {"state": "cold"},
+            "traffic": {"state": "alone"},
+            "thinking": {"state": "off"},
+            "step_cap": {"steps": 48},
+        }
+    )
+    shown = " ".join(lab("show", run.id).stdout.split())
+    for name in ("prefix cache", "traffic", "thinking", "step cap"):
+        assert CONDITIONS[name] in shown

@@ -94,3 +94,10 @@ def test_an_unknown_lesson_names_the_nearest(lab) -> None:
     result = lab("verdict", "difusiongemma", "text")
     assert result.exit_code == USAGE
     assert "diffusiongemma" in result.stderr
+
+
+def test_every_line_of_a_verdict_is_indented_alike(lab) -> None:
+    lab("verdict", "diffusiongemma", "first line\nsecond line")
+    lines = lab("verdict", "diffusiongemma").stdout.splitlines()
+    assert "  first line" in lines
+    assert "  second line" in lines
