@@ -147,7 +147,7 @@ def test_streams_of_the_h200(name, chunks, prompt, completion, finish_reason):
 
 
 def test_runs_of_the_h200_are_computed_again_to_the_same_numbers():
-    """Kept by labtui on that machine: cap 16 and cap 48, one canvas more than its answer needed, a slow first canvas."""
+    """Kept by labtui there: cap 16 and cap 48, one canvas more than its answer needed, a slow first canvas."""
     kept = {data["id"]: data for data in json.loads((TIMELINES / "runs-cap16-and-cap48.json").read_text())}
     again = {run.id: run_to_json(run) for run in read_traces(TIMELINES / "runs-cap16-and-cap48.json")}
     assert {name: data["speed"] for name, data in again.items()} == {name: data["speed"] for name, data in kept.items()}
