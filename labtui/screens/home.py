@@ -56,6 +56,7 @@ on a day that depends on how well you knew them.
         super().__init__()
         self.picture: HomePicture | None = None
         self.next: NextStep | None = None
+        self._told: str | None = None
 
     def compose_body(self) -> ComposeResult:
         yield Static(id="notices", markup=False)
@@ -80,8 +81,17 @@ on a day that depends on how well you knew them.
                 lambda store: home_picture(store, lessons, now), lambda picture: self.post_message(self.Seen(picture))
             )
 
+    def show_fault(self, error: BaseException) -> None:
+        # Told once: closing the box brings this page back, which reads the store again.
+        if str(error) == self._told:
+            self.say("Your store still cannot be read; what stands here may be old.", fault=True)
+        else:
+            self._told = str(error)
+            super().show_fault(error)
+
     @on(Seen)
     def _seen(self, event: Seen) -> None:
+        self._told = None
         self.picture = event.picture
         self._show()
 

@@ -200,7 +200,9 @@ of the lesson.
             return
 
         def save(store: Store) -> VerdictPicture:
-            store.verdicts.save(self.lesson_id, text, cited)
+            newest = store.verdicts.latest(self.lesson_id)
+            if newest is None or (newest.text, set(newest.runs)) != (text, set(cited)):
+                store.verdicts.save(self.lesson_id, text, cited)
             store.progress.clear_draft(self._draft_key)
             store.progress.clear_draft(self._cited_key)
             return self._read(store)

@@ -143,3 +143,27 @@ async def test_what_the_store_has_to_say_is_shown(running, monkeypatch) -> None:
     monkeypatch.setattr("store.opening.choose_journal", lambda db, file_system: "The store lies on NFS.")
     async with running() as lab:
         assert "! The store lies on NFS." in lab.text
+
+
+async def test_a_store_that_cannot_be_read_is_told_once_and_again_only_after_it_could(running, monkeypatch) -> None:
+    from store.errors import StoreError
+
+    def refuse(*_args):
+        raise StoreError("The store is busy", "another program holds it", "Close it.")
+
+    async with running() as lab:
+        with monkeypatch.context() as broken:
+            broken.setattr("labtui.screens.home.home_picture", refuse)
+            lab.screen.refresh_picture()
+            await lab.settle()
+            assert isinstance(lab.screen, FaultBox)
+            await lab.press("escape")
+            assert isinstance(lab.screen, HomeScreen)
+            assert "still cannot be read" in lab.line
+        lab.screen.refresh_picture()
+        await lab.settle()
+        assert "still cannot be read" not in lab.line
+        monkeypatch.setattr("labtui.screens.home.home_picture", refuse)
+        lab.screen.refresh_picture()
+        await lab.settle()
+        assert isinstance(lab.screen, FaultBox)

@@ -96,3 +96,15 @@ async def test_control_bytes_in_a_verdict_do_not_reach_the_terminal(running, in_
         assert not {"\x1b", "\x07", "\x9b"} & set(lab.text)
         await lab.press("y")
         assert not {"\x1b", "\x07", "\x9b"} & set(lab.text)
+
+
+async def test_saving_the_same_again_adds_no_further_verdict(running, in_store) -> None:
+    async with running(keys=("v", "w")) as lab:
+        await lab.type("No.")
+        await lab.press("escape", "s", "s")
+        assert lab.line.startswith("✓ Saved, citing no run")
+        assert len(in_store(lambda store: store.verdicts.history(LESSON))) == 1
+        await lab.press("w")
+        await lab.type(" Yes")
+        await lab.press("escape", "s")
+    assert [one.text for one in in_store(lambda store: store.verdicts.history(LESSON))] == ["No. Yes", "No."]
