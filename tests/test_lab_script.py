@@ -347,7 +347,11 @@ def test_the_checks_run_in_order_and_all_of_them(machine):
     assert done.stdout.splitlines()[-1].endswith(": mypy")
     passed = machine.run("test")
     assert passed.returncode == 0
-    assert "lab test: all 5 checks passed" in passed.stdout.splitlines()[-1]
+    assert "lab test: all 6 checks passed" in passed.stdout.splitlines()[-1]
+    assert machine.calls()[-2:] == [
+        f"pytest in {machine.folder}: -m not real -n logical --maxprocesses 4 --dist loadfile",
+        f"pytest in {machine.folder}: -m real",
+    ]
     assert passed.stderr == ""
 
 
