@@ -7,13 +7,16 @@ from pathlib import Path
 import pytest
 
 from labtui.errors import LabError
+from labtui.serving.asked import Asked
 from labtui.serving.diagnosis import Cause
 from labtui.serving.live_figures import Figures
+from labtui.serving.plan import make_plan
 from labtui.serving.preflight import Finding
+from labtui.serving.remedies import Remedy
 from labtui.serving.status import Status
 from labtui.widgets import server_lines
-from labtui.widgets.server_lines import ServerMoment
-from tests.fakes.lab_servers import fake_plans
+from labtui.widgets.server_lines import ServerMoment, WayOut, changed_flags
+from tests.fakes.lab_servers import MACHINE, fake_plans
 
 NOW = datetime(2026, 3, 2, 10, 30, tzinfo=UTC)
 
@@ -150,3 +153,53 @@ def test_a_stall_is_told_with_its_time() -> None:
         "stalled: for 0:38 no request got anything; canvases came faster before",
     )
     assert server_lines.message_lines(moment("warming", message="/health says 503")) == ("/health says 503",)
+
+
+CAUSE = Cause("kv", "The KV cache is too small", "vLLM has less room.", "Ask for less.", 412, "ValueError: x")
+
+
+def dead(launch_id: str = "l", flags: str = "--max-model-len 1536") -> ServerMoment:
+    plan = make_plan(**Asked("practice", max_model_len=1536).choices(), machine=MACHINE)
+    way_out = WayOut(launch_id, Remedy(plan, "requests of 1,536 tokens at most"), flags)
+    return replace(moment(launch_id="l", causes=(CAUSE,)), way_out=way_out)
+
+
+def test_a_death_offers_the_changed_flags_by_key() -> None:
+    first, words, log = server_lines.offer_lines(dead(), 76)
+    assert first.startswith("> Restart with --max-model-len 1536 ") and first.endswith(" [enter]") and len(first) == 76
+    assert words == "    requests of 1,536 tokens at most"
+    assert log.startswith("  Show the log there") and log.endswith("[g]")
+    assert server_lines.offer_lines(dead(flags=""), 76)[0].startswith("> Restart with requests of 1,536 tokens at most")
+
+
+def test_nothing_is_offered_for_another_death_or_while_something_is_done() -> None:
+    assert dead("another").offer is None
+    assert len(server_lines.offer_lines(dead("another"), 76)) == 1
+    assert server_lines.offer_lines(replace(dead(), doing="starting"), 76) == ()
+    assert server_lines.offer_lines(replace(dead(), fault=LabError("No", "why", "do")), 76) == ()
+    assert server_lines.offer_lines(moment(), 76) == ()
+
+
+def test_only_the_flags_that_differ_are_named_and_a_port_only_where_it_was_asked_for() -> None:
+    before = make_plan("practice", port=8100, machine=MACHINE).argv
+    assert changed_flags(make_plan("practice", machine=MACHINE), before) == ""
+    assert changed_flags(make_plan("practice", port=8101, machine=MACHINE), before) == "--port 8101"
+    own = make_plan("practice", machine=MACHINE, extra_flags=("--max-num-seqs", "1"))
+    assert changed_flags(own, before) == "--max-num-seqs 1"
+
+
+def test_the_curves_stand_once_something_was_delivered_with_gaps_for_what_is_missing() -> None:
+    ready = replace(moment("ready"), rates=(0.0, None, 100.0), kv=(0.5, None, 1.0))
+    assert server_lines.curve_line(ready, 76) == "tok/s ▁ █   KV ▄ █"
+    assert server_lines.curve_line(replace(ready, rates=(0.0, None)), 76) == ""
+    assert server_lines.curve_line(replace(moment(), rates=ready.rates, kv=ready.kv), 76) == ""
+    long = replace(ready, rates=(1.0,) * 300, kv=(0.5,) * 300)
+    assert len(server_lines.curve_line(long, 76)) <= 76
+
+
+def test_further_figures_have_a_dash_for_what_the_page_does_not_have() -> None:
+    seen = replace(moment("ready"), figures=Figures(first_canvas_s=0.274, canvas_fill=1.0, preemptions=2))
+    assert server_lines.more_figures_line(seen) == (
+        "first canvas 0.27 s   canvas fill 100%   prefix cache –   preempted 2"
+    )
+    assert server_lines.more_figures_line(moment()) == ""
