@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -56,7 +57,7 @@ def broken_lesson(faults: list[Fault]) -> LessonError:
     return LessonError(
         "This lesson cannot be used",
         f"{first}{more}",
-        f"Mend the file; `labtui lesson check {first.path}` lists every fault.",
+        f"Mend the file; `labtui lesson check {shlex.quote(str(first.path))}` lists every fault.",
     )
 
 

@@ -120,9 +120,7 @@ def _vllm(vllm: Vllm | None) -> Iterator[Finding]:
 def _obstacles() -> Iterator[Finding]:
     for obstacle in obstacles.obstacles():
         if obstacle.removed:
-            cause = (
-                f"{obstacle.cause} labtui's server gets round it. For one that you start yourself: {obstacle.by_hand}"
-            )
+            cause = f"{obstacle.cause} For a server that you start yourself: {obstacle.by_hand}"
             yield Finding(obstacle.id, True, f"labtui's own server gets round this: {obstacle.title}", f"{cause}.")
         else:
             yield Finding(obstacle.id, False, obstacle.title, obstacle.cause, obstacle.by_hand, obstacle.blocking)

@@ -61,3 +61,12 @@ def test_either_a_lesson_or_faults(write_lesson, tmp_path):
     lesson, faults = load_or_faults(tmp_path / "absent")
     assert lesson is None
     assert len(faults) == 1
+
+
+def test_the_command_in_the_fix_can_be_pasted_with_any_path(tmp_path):
+    folder = tmp_path / "my lesson"
+    folder.mkdir()
+    (folder / "lesson.toml").write_text("broken", encoding="utf-8")
+    with pytest.raises(LessonError) as fault:
+        load_lesson(folder)
+    assert f"labtui lesson check '{folder / 'lesson.toml'}'" in fault.value.fix

@@ -21,7 +21,7 @@ from labtui.serving.vllm_cpu.environment import child_environment, installed_ver
 
 CUDA_LIBRARY = b"libtorch_cuda.so"
 WHEELS = "https://download.pytorch.org/whl/cpu"
-BY_HAND_TOO = "the variables named under cpu-kernels help here too"
+BY_HAND_TOO = "the variables before `vllm serve` that help with vLLM's small Triton kernels help here too"
 
 
 @dataclass(frozen=True, slots=True)
