@@ -122,12 +122,27 @@ def _recompute_lines(run: Run, differences: list[dict[str, Any]]) -> Iterator[st
 
 
 @click.command(cls=LabCommand)
-@click.argument("first", metavar="RUN")
-@click.argument("second", metavar="RUN")
+@click.argument("first", metavar="RUN|TRIAL")
+@click.argument("second", metavar="[RUN]", required=False)
 @json_option
 @pass_session
-def compare(session: Session, first: str, second: str, as_json: bool) -> None:
-    """Two runs side by side, with the ratio of the second to the first where it means something."""
+def compare(session: Session, first: str, second: str | None, as_json: bool) -> None:
+    """Two runs side by side, with the ratio of the second to the first where it means something.
+
+    Two trials: their medians and the ratio of these with its interval. One trial of a real model: beside it what others
+    published of the baseline, Gemma 4, where you cannot run that.
+    """
+    trials = [session.store.runs.list(trial=name)[::-1] for name in (first, second) if name is not None]
+    if all(trials):
+        from labtui.cli.compare_trials import show_published, show_two
+
+        if second is None:
+            show_published(session, trials[0], as_json)
+        else:
+            show_two(session, trials[0], trials[1], as_json)
+        return
+    if second is None:
+        raise click.UsageError("A run is compared with another run: give two. One alone can be a trial.")
     one, two = session.store.runs.get(first), session.store.runs.get(second)
     reason = not_comparable(one, two)
     if as_json:
@@ -150,6 +165,15 @@ def compare(session: Session, first: str, second: str, as_json: bool) -> None:
         return
     for line in compare_lines(one, two, reason):
         click.echo(line)
+    if not (one.practice or two.practice):
+        from labtui.claims import claims_beside_run
+        from labtui.cli.claims_text import claim_lines, known_claims
+
+        claims = known_claims(session)
+        for run in (one, two):
+            click.echo(run.id)
+            for line in claim_lines(claims_beside_run(run, claims)):
+                click.echo(line)
 
 
 COMPARED = ("end_to_end_tps", "first_canvas_s", "after_first_canvas_tps", "steps_per_canvas", "canvas_fill", "wall_s")
