@@ -3,7 +3,7 @@ from __future__ import annotations
 import builtins
 import json
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -97,6 +97,18 @@ class Runs:
                 found.append(_run(row))
             except StoreError:
                 self.unreadable.add(row[0])
+        return found
+
+    def readable(self, ids: Iterable[str]) -> builtins.list[Run]:
+        """Those with these ids, in their order. One that cannot be read is left out, and named in unreadable."""
+        found = []
+        with self._connection.reading() as db:
+            for run_id in ids:
+                row = db.execute("SELECT id, document FROM runs WHERE id = ?", [run_id]).fetchone()
+                try:
+                    found += [] if row is None else [_run(row)]
+                except StoreError:
+                    self.unreadable.add(run_id)
         return found
 
     def ids(self) -> builtins.list[str]:

@@ -95,7 +95,7 @@ class Artifact:
     @property
     def cited_runs(self) -> tuple[Run, ...]:
         by_id = {run.id: run for run in self.runs}
-        return () if self.verdict is None else tuple(by_id[run_id] for run_id in self.verdict.runs)
+        return () if self.verdict is None else tuple(by_id[one] for one in self.verdict.runs if one in by_id)
 
     @property
     def cited_ids(self) -> frozenset[str]:
@@ -150,8 +150,8 @@ def collect(lesson: Lesson, store: Store, now: datetime | None = None) -> Artifa
 def _runs(lesson: Lesson, store: Store, verdict: Verdict | None) -> tuple[Run, ...]:
     tasks = dict.fromkeys(task.task for task in lesson.lab_tasks)
     found = {run.id: run for task in tasks for run in store.runs.list(task=task)}
-    for run_id in () if verdict is None else verdict.runs:
-        found.setdefault(run_id, store.runs.get(run_id))
+    for run in () if verdict is None else store.runs.readable(verdict.runs):
+        found.setdefault(run.id, run)
     return tuple(sorted(found.values(), key=lambda run: (run.started_at, run.id), reverse=True))
 
 

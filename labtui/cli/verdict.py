@@ -120,7 +120,7 @@ def _lines(lesson: Lesson, kept: Verdict, store: Store) -> Iterator[str]:
     yield ""
     yield from (f"  {line}".rstrip() for line in visible(kept.text).splitlines())
     yield ""
-    cited = [store.runs.get(run_id) for run_id in kept.runs]
+    cited = store.runs.readable(kept.runs)
     for run in cited:
         yield f"  {run.id}  {run.task} · {label_of(run)}  {end_to_end(run)} end to end"
     if any(run.practice for run in cited):

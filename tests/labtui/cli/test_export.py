@@ -42,3 +42,15 @@ def test_every_format(lab, keep_run, tmp_path) -> None:
 
 def test_a_folder_must_be_named(lab) -> None:
     assert lab("export", "diffusiongemma").exit_code == USAGE
+
+
+def test_a_damaged_run_that_is_cited_does_not_block_the_export_or_the_verdict(lab, store, keep_run, tmp_path) -> None:
+    sound, damaged = keep_run(), keep_run()
+    store.verdicts.save("diffusiongemma", "fast", [sound.id, damaged.id])
+    with store._connection.writing() as db:
+        db.execute("UPDATE runs SET document = '{' WHERE id = ?", [damaged.id])
+    for arguments in (("export", "--to", str(tmp_path / "out"), "--format", "md,html,json,toml"), ("verdict",)):
+        result = lab(*arguments)
+        assert result.exit_code == 0, result.output
+        assert f"run {damaged.id}" in result.stderr
+    assert sound.id in (tmp_path / "out" / "diffusiongemma.md").read_text()
