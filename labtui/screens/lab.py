@@ -200,12 +200,12 @@ enter is pressed there.
         match status.state:
             case "stopped" if self._moment.doing:
                 return "It will be listening in a moment; g shows its log."
+            case "stopped" if self._moment.offer is not None:
+                return "enter shows a plan that avoids this; s starts the plan below; g the log."
             case "stopped" if self._moment.fault is not None or any(
                 finding.blocking and not finding.ok for finding in self._moment.findings
             ):
                 return "Do what stands after →; p changes the plan, s tries again."
-            case "stopped" if self._moment.offer is not None:
-                return "enter shows a plan that avoids this; s starts the one of before; g the log."
             case "stopped" if status.died:
                 return "p changes the plan, s starts it again; g shows the log."
             case "stopped":

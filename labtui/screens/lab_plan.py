@@ -233,8 +233,10 @@ Whether it fits is an estimate. Where you know better, the start asks once and d
         self._planned = event.planned
         if event.planned.plan is not None:
             self._show(event.planned.plan, event.planned)
-            what = "takes it for the next start" if self._start is None else "starts it like this; esc does not"
-            self.say_next(f"enter {what}; f writes your own flags; space reads on.")
+            if self._start is None:
+                self.say_next("enter takes it for the next start; f writes your own flags; space reads on.")
+            else:
+                self.say_next("enter starts it like this; esc does not; f changes the flags.")
         elif event.planned.fault is not None:
             self._show_fault(event.planned.fault)
         self.refresh_bindings()

@@ -146,7 +146,7 @@ async def test_another_plan_is_offered_shown_and_started_only_by_enter(in_lab, p
         await look_until(lab, lambda: "> Restart with --max-model-len" in lab.text)
         length = lab.screen._moment.offer.remedy.plan.asked.max_model_len
         assert f"> Restart with --max-model-len {length}" in lab.text and "[enter]" in lab.text
-        assert lab.line == "▸ enter shows a plan that avoids this; s starts the one of before; g the log."
+        assert lab.line == "▸ enter shows a plan that avoids this; s starts the plan below; g the log."
         died = supervisor.launch.launch_id
         plans()
         await lab.press("enter")
