@@ -119,6 +119,18 @@ class Judgements:
             ).fetchall()
         return [self.pair(row[0]) for row in ids]
 
+    def prompt(self, pair_id: str) -> str:
+        """What both answers answer; "" where it was not recorded. Raises StoreError with exit code 2."""
+        return str(self._runs.get(self._row(pair_id)[2]).evidence.get("prompt") or "")
+
+    def judged_runs(self) -> set[frozenset[str]]:
+        """The two runs of every pair that has a judgement."""
+        with self._connection.reading() as db:
+            rows = db.execute(
+                "SELECT left_run, right_run FROM pairs WHERE id IN (SELECT pair FROM judgements)"
+            ).fetchall()
+        return {frozenset((str(left), str(right))) for left, right in rows}
+
     def judge(self, pair_id: str, choice: str, why: str = "") -> Judgement:
         """Keeps a judgement; the first of a pair is its blind one. Raises StoreError (exit code 2)."""
         if choice not in CHOICES:

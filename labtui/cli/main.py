@@ -26,6 +26,7 @@ COMMANDS = {
     "measure": ("labtui.cli.measure:measure", "Speed from a recorded stream."),
     "runs": ("labtui.cli.runs:runs_command", "The runs that were kept."),
     "show": ("labtui.cli.runs:show", "One run with every number, and how it comes about."),
+    "blind": ("labtui.cli.blind:blind", "Judge two answers without knowing whose they are."),
     "compare": ("labtui.cli.runs:compare", "Two runs side by side."),
     "verdict": ("labtui.cli.verdict:verdict", "Write or read the verdict of a lesson."),
     "recall": ("labtui.cli.recall:recall", "Answer first, then reveal, then grade yourself."),
