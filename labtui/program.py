@@ -26,6 +26,7 @@ COMMANDS = (
     "verdict",
     "recall",
     "due",
+    "blind",
     "export",
     "progress",
     "store",

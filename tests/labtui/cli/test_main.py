@@ -50,7 +50,7 @@ def test_without_a_terminal_the_app_says_so_and_names_the_commands(lab) -> None:
 
 
 def test_a_usage_error_is_an_object_on_stdout_with_json(lab) -> None:
-    error = lab.json("compare", "only-one", code=USAGE)["error"]
+    error = lab.json("show", code=USAGE)["error"]
     assert error["exit_code"] == USAGE
     assert "RUN" in error["cause"]
 
