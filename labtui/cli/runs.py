@@ -142,7 +142,7 @@ def compare(session: Session, first: str, second: str | None, as_json: bool) -> 
             show_two(session, trials[0], trials[1], as_json)
         return
     if second is None:
-        raise click.UsageError("A run is compared with another run: give two. One alone can be a trial.")
+        raise click.UsageError("Missing argument 'RUN': a run is compared with another one. Alone it must be a trial.")
     one, two = session.store.runs.get(first), session.store.runs.get(second)
     reason = not_comparable(one, two)
     if as_json:

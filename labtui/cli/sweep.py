@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from labtui.cli.given_files import GivenPath
 from labtui.cli.interrupting import ctrl_c_sets
 from labtui.cli.lazy_group import LabCommand
 from labtui.cli.narration import Working, working
@@ -81,20 +83,33 @@ def run_the_sweep(
 @click.command("sweeps", cls=LabCommand)
 @click.argument("sweep_id", metavar="SWEEP", required=False)
 @click.option("--limit", type=click.IntRange(min=1), default=20, show_default=True, help="How many, newest first.")
+@click.option(
+    "--svg",
+    type=GivenPath(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Draw the points of SWEEP into FILE.",
+)
 @json_option
 @pass_session
-def sweeps_command(session: Session, sweep_id: str | None, limit: int, as_json: bool) -> None:
+def sweeps_command(session: Session, sweep_id: str | None, limit: int, svg: Path | None, as_json: bool) -> None:
     """The sweeps that were kept, newest first, or one of them with its points. A new one: labtui run --sweep kinds."""
     from labtui.cli.run_text import columns, local_time
 
     if sweep_id is not None:
         document = session.store.sweeps.get(sweep_id).document
+        if svg is not None:
+            from exercises.sweep_plot import sweep_svg
+            from labtui.new_file import write_new
+
+            session.say(f"The plot of sweep {sweep_id}: {write_new(svg, sweep_svg(document), 'The plot')}")
         if as_json:
             session.emit(document)
             return
         for line in sweep_lines(document):
             click.echo(line)
         return
+    if svg is not None:
+        raise click.UsageError("Missing argument 'SWEEP': --svg draws one sweep. labtui sweeps lists them.")
     found = session.store.sweeps.list(limit)
     if as_json:
         session.emit([one.document for one in found])

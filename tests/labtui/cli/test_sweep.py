@@ -20,7 +20,7 @@ def served(monkeypatch):
     return serve
 
 
-def test_a_sweep_by_kind_needs_no_task_and_keeps_runs_and_record(lab, served, store):
+def test_a_sweep_by_kind_needs_no_task_and_keeps_runs_and_record(lab, served, store, tmp_path):
     with FakeVllm(ANSWER) as fake:
         served(fake)
         sweep = lab.json("run", "--sweep", "kinds", "--runs", "2", "--warmup", "0")
@@ -32,6 +32,13 @@ def test_a_sweep_by_kind_needs_no_task_and_keeps_runs_and_record(lab, served, st
     assert len(runs) == 8 and all(run.evidence["sweep"]["id"] == sweep["id"] for run in runs)
     assert all(point["steps_per_canvas"] == 16 for point in sweep["points"])
     assert lab.json("sweeps", sweep["id"]) == sweep
+    picture = tmp_path / "sweep.svg"
+    assert str(picture) in lab("sweeps", sweep["id"], "--svg", str(picture)).stderr
+    drawn = picture.read_text(encoding="utf-8")
+    assert "practice checkpoint: a small stand-in" in drawn and "structured" in drawn and "steps per canvas" in drawn
+    assert lab("sweeps", sweep["id"], "--svg", str(picture)).exit_code == USAGE
+    assert picture.read_text(encoding="utf-8") == drawn
+    assert lab("sweeps", "--svg", str(tmp_path / "none.svg")).exit_code == USAGE
     listed = lab("sweeps").stdout
     assert sweep["id"] in listed and "4 of 4" in listed
 
