@@ -8,7 +8,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
-from os.path import commonprefix
+from itertools import takewhile
 from typing import Literal
 
 Standing = Literal["said", "partly", "not found"]
@@ -78,7 +78,7 @@ def _same(one: str, other: str) -> bool:
         return True
     if one[0].isdigit() or other[0].isdigit():
         return False
-    shared = len(commonprefix((one, other)))
+    shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
     if max(len(one), len(other)) - shared > LONGEST_ENDING:
         return False
     return shared >= 5 or (shared >= 4 and shared == min(len(one), len(other)))

@@ -98,10 +98,17 @@ on a day that depends on how well you knew them.
     def server_seen(self) -> None:
         super().server_seen()
         if self.picture is not None:
-            status = self.lab.server_status
-            wanted = next_step(self.picture.standings, status.state if status else "stopped")
+            wanted = next_step(self.picture.standings, self._server_state)
             if wanted != self.next:
                 self._show()
+
+    @property
+    def _server_state(self) -> str:
+        """An attached server that answers is as good as one of ours."""
+        status = self.lab.server_status
+        if status is None:
+            return "stopped"
+        return "ready" if status.usable else status.state
 
     def _show(self) -> None:
         choices = self.query_one("#home-list", Choices)
@@ -110,8 +117,7 @@ on a day that depends on how well you knew them.
             choices.show([Choice(None, "Opening your store and lessons…", remark=True)])
             self.say_next("One moment.")
             return
-        status = self.lab.server_status
-        self.next = next_step(self.picture.standings, status.state if status else "stopped")
+        self.next = next_step(self.picture.standings, self._server_state)
         rows = [
             Choice(None, "NEXT"),
             Choice(
