@@ -19,7 +19,7 @@ from store import moments
 from store.errors import StoreError
 from store.judgements import CHOICES
 from store.redaction import without_secrets
-from store.runs import row_of_run
+from store.runs import numbers_not_proved, row_of_run
 from store.scheduling import RATINGS, is_card
 from store.texts import storable
 
@@ -197,6 +197,7 @@ def run_document(value: Any) -> dict[str, Any]:
         flag(run.check.passed)
         kept = {**value, "evidence": without_secrets(value["evidence"])}
         _is_storable(row_of_run(run, kept))
+        unproved = numbers_not_proved(run)
     except ExerciseError as error:
         raise EntryFault(error.cause) from None
     except EntryFault as fault:
@@ -205,6 +206,8 @@ def run_document(value: Any) -> dict[str, Any]:
         raise EntryFault(f"holds a number that is none: {error}") from None
     if not run.id.strip() or not run.task.strip():
         raise EntryFault("has no id or no task")
+    if unproved:
+        raise EntryFault(f"has numbers that its chunks do not give: {', '.join(unproved)}")
     return kept
 
 

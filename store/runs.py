@@ -12,7 +12,8 @@ from sqlite_utils import Database
 from exercises.errors import ExerciseError
 from exercises.records import NotMeasurable, Run
 from exercises.run_ids import new_id
-from exercises.run_json import run_from_json, run_to_json
+from exercises.run_json import recompute, run_from_json, run_to_json
+from exercises.speed import speed_to_json
 from store import moments
 from store.connection import Connection
 from store.errors import StoreError
@@ -162,6 +163,12 @@ def row_of_run(run: Run, document: Mapping[str, Any] | None = None) -> dict[str,
         # ASCII only, so that half characters of a model's output come back as they were.
         "document": json.dumps(run_to_json(run) if document is None else document, ensure_ascii=True, allow_nan=False),
     }
+
+
+def numbers_not_proved(run: Run) -> list[str]:
+    """The keys of its speed that do not come out again from its own chunks and counters."""
+    stored, computed = speed_to_json(run.speed), speed_to_json(recompute(run).speed)
+    return [key for key in stored if stored[key] != computed.get(key)]
 
 
 def _run(row: sqlite3.Row | tuple[str, str]) -> Run:

@@ -51,10 +51,10 @@ def review(before: Review | None, grade: Grade, graded_at: datetime, utc_offset_
     day = _day(graded_at, utc_offset_s)
     card = Card(card_id=_ANY_CARD)
     if before is not None:
-        last_day = _day(before.graded_at, before.utc_offset_s)
+        card = Card.from_dict(json.loads(before.card))
+        last_day = _counted_day(before, card)
         # Who flew west over the date line may grade on a day before the last one.
         day = max(day, last_day)
-        card = Card.from_dict(json.loads(before.card))
         card.last_review = _noon(last_day)
     reviewed, _ = SCHEDULER.review_card(card, RATINGS[grade], _noon(day))
     waits = (reviewed.due - _noon(day)) // _ONE_DAY
@@ -66,6 +66,13 @@ def review(before: Review | None, grade: Grade, graded_at: datetime, utc_offset_
 def due_day(graded_at: datetime, utc_offset_s: int, due_at: datetime) -> date:
     """The person's day on which an item comes back that was graded then, on a clock with that offset."""
     return _day(graded_at, utc_offset_s) + round((due_at - graded_at) / _ONE_DAY) * _ONE_DAY
+
+
+def _counted_day(before: Review, card: Card) -> date:
+    """The day that FSRS was given for a review: its own, or the later one before it where somebody flew west."""
+    day = _day(before.graded_at, before.utc_offset_s)
+    given = card.last_review.astimezone(UTC).date() if card.last_review is not None else day
+    return given if day <= given <= day + 2 * _ONE_DAY else day
 
 
 def is_card(text: str) -> bool:

@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from store import Store
@@ -113,6 +113,10 @@ moments = st.datetimes(datetime(2020, 1, 1), datetime(2060, 1, 1), timezones=st.
         min_size=1,
         max_size=6,
     ),
+)
+@example(  # graded again after a flight west over midnight: the second answer counted for the first one's day
+    moment=datetime(2020, 1, 1, tzinfo=UTC),
+    steps=[("again", 0, ZoneInfo("Asia/Tokyo")), *[("again", 0, ZoneInfo("Europe/Berlin"))] * 2],
 )
 @settings(deadline=None, max_examples=60)
 def test_wherever_and_whenever_it_is_graded_it_comes_back_on_a_later_day(moment, steps):
