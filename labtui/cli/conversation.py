@@ -49,6 +49,18 @@ def ask(question: str) -> str:
     return "\n".join([*parts, line]).strip()
 
 
+def ask_lines(question: str) -> str:
+    """Lines as they are, up to a line with only a dot. What came before the end of input is returned as well."""
+    say(question)
+    lines: list[str] = []
+    try:
+        while (line := _read("… ")).strip() != ".":
+            lines.append(line)
+    except InputEnded:
+        pass
+    return "\n".join(lines)
+
+
 def ask_choice(question: str, choices: dict[str, str], *, empty: str | None = None) -> str:
     """Asks until the answer begins one of the choices. choices: word → what it means. empty: what no answer means."""
     offer = ", ".join(f"{word} ({meaning})" if meaning else word for word, meaning in choices.items())

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from labtui.cli.conversation import ask, ask_choice, say, say_lines
+from labtui.cli.piece_text import show_piece
 from labtui.cli.recall import Questions
 from labtui.cli.step_text import anchor_lines, part
+from labtui.made import in_studio, missing_at_gates
 from labtui.standing import standing_of
 from labtui.terminal_text import visible
+from lessons.evidence import counts_for_gate
 from lessons.model import Lesson
 from lessons.walk import Step
 from store.opening import Store
@@ -16,6 +19,8 @@ def ask_about(store: Store, lesson: Lesson, step: Step) -> bool:
     """Asks what the step asks, if it asks anything. True when there was an answer. Raises InputEnded."""
     part_id = step.id.partition("/")[2]
     match step.kind:
+        case "practice" if in_studio(part(lesson.practice, part_id)):
+            show_piece(store, lesson, part(lesson.practice, part_id))
         case "misconception":
             return _misconception(store, lesson, part_id)
         case "verdict":
@@ -63,12 +68,27 @@ def _verdict(store: Store, lesson: Lesson) -> bool:
 
 
 def _gate(store: Store, lesson: Lesson, part_id: str) -> bool:
-    met = store.progress.gates(lesson.id).get(part_id)
-    if met is not None:
-        say(f"Your evidence so far:\n  {visible(met.evidence)}\n")
+    from labtui.cli.conversation import body_lines
+
+    gate = part(lesson.gates, part_id)
+    kept = store.progress.gates(lesson.id).get(part_id)
+    say("What counts:")
+    say_lines(body_lines(f"{counts_for_gate(gate)}."))
+    if "runs" in gate.needs and (runs := standing_of(lesson, store).runs):
+        say(f"Your runs: {' '.join(run.id for run in runs.values())}\n")
+    if kept is not None:
+        say(f"Your evidence so far:\n  {visible(kept.evidence)}\n")
+    _say_gate(missing_at_gates(lesson, store)[part_id])
     evidence = ask("Your evidence that this is true (an empty line leaves it as it is):")
     if not evidence:
         return False
     store.progress.save_gate(lesson.id, part_id, evidence)
     say("Saved.")
+    _say_gate(missing_at_gates(lesson, store)[part_id])
     return True
+
+
+def _say_gate(missing: tuple[str, ...]) -> None:
+    say("Still missing:" if missing else "This gate is met.")
+    say_lines(f"  - {visible(one)}" for one in missing)
+    say()

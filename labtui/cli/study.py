@@ -10,11 +10,12 @@ from labtui.cli.conversation import InputEnded, ask, is_typed, say, say_lines
 from labtui.cli.lazy_group import LabCommand
 from labtui.cli.session import Session, pass_session
 from labtui.errors import DONE, USAGE, LabError
+from labtui.made import in_studio
 from labtui.standing import READ_KINDS, standing_of
 from lessons.walk import Step, steps
 
 if TYPE_CHECKING:
-    from lessons.model import Lesson
+    from lessons.model import Lesson, PracticePiece
 
 HELP = """\
   an empty line    mark this as done and go on
@@ -24,6 +25,7 @@ HELP = """\
   unnote           take them away
   list             every step, with what is done
   go WORD          to the step whose name or number has that word
+  paste, edit      at a practice piece: write it here, or in your editor
   prompt           the grounded prompt, to paste after watching
   quit             leave; the place is kept"""
 
@@ -111,8 +113,7 @@ class Walk:
             word, _, rest = ask("").partition(" ")
             match word.casefold():
                 case "":
-                    if answered or step.kind in READ_KINDS - {"misconception"}:
-                        self.store.progress.mark(self.lesson.id, step.id)
+                    self._leave(step, answered)
                     self.at += 1
                     return True
                 case "next" | "n":
@@ -121,6 +122,8 @@ class Walk:
                 case "back" | "b":
                     self.at = max(self.at - 1, 0)
                     return True
+                case "done" | "undone" if step.kind == "gate":
+                    say("A gate is met by its evidence, not by a mark.")
                 case "done" | "undone":
                     self.store.progress.mark(self.lesson.id, step.id, word.casefold() == "done")
                     say("Saved.")
@@ -139,6 +142,8 @@ class Walk:
                         say(f"{error.title}: {error.cause}. {error.fix}")
                         continue
                     return True
+                case "paste" | "edit" if self._piece(step) is not None:
+                    self._write_piece(step, word.casefold())
                 case "prompt":
                     from lessons.prompt import grounded_prompt
 
@@ -148,3 +153,30 @@ class Walk:
                     return False
                 case _:
                     say(HELP)
+
+    def _leave(self, step: Step, answered: bool) -> None:
+        piece = self._piece(step)
+        if piece is not None:
+            from labtui.cli.piece_text import missing_in_piece
+
+            if missing_in_piece(self.store, self.lesson, piece):
+                say("Left open. It is done when nothing is missing, or when you say done.")
+        elif answered or step.kind in READ_KINDS - {"misconception"}:
+            self.store.progress.mark(self.lesson.id, step.id)
+
+    def _piece(self, step: Step) -> PracticePiece | None:
+        """The piece of the studio that is made at a step."""
+        kind, _, part = step.id.partition("/")
+        made_here = (one for one in self.lesson.practice if kind == "practice" and one.id == part and in_studio(one))
+        return next(made_here, None)
+
+    def _write_piece(self, step: Step, how: str) -> None:
+        from labtui.cli.piece_text import edit_piece, paste_piece
+
+        piece = self._piece(step)
+        if piece is None:
+            return
+        try:
+            (paste_piece if how == "paste" else edit_piece)(self.store, self.lesson, piece)
+        except LabError as error:
+            say(f"{error.title}: {error.cause}. {error.fix}")

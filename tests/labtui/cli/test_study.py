@@ -8,19 +8,41 @@ LESSON = find_lesson("diffusiongemma")
 STEPS = steps(LESSON)
 
 
-def test_a_piped_walk_goes_through_the_whole_lesson(lab, store) -> None:
+OWN_WORDS = "At 0:34 he promises a thousand tokens each second and times nothing."
+PIECES = {
+    "evidence-map": "".join(
+        f"# {at}\n  claim: it is fast\n  what the demo proves: it ran\n  confidence: low\n  still to verify: flags\n"
+        for at in ("0:34", "2:18", "4:15")
+    )
+    + "where it will matter: when I choose a card\n",
+    "harness-map": "".join(
+        f"# {card.stage}\n  here: a\n  tool boundary: b\n  proof signal: c\n" for card in LESSON.cards
+    )
+    + "weakest link: Verifier\nhow I would notice: a red test\n",
+    "teach-back": "explanation: it writes a block\ndiagram: []\nexample: a draft\n"
+    "misconception to avoid: fast is good\nseconds: 80\n",
+}
+
+
+def test_a_piped_walk_goes_through_the_whole_lesson_to_all_gates_met(lab, store, keep_run) -> None:
+    run = keep_run()
+    keep_run(task="vision")
     answers = []
     for step in STEPS:
         answers += {
             "misconception": ["false", "because", ""],
             "verdict": ["my verdict", ""],
             "recall": ["an answer", "good", ""],
-            "gate": ["evidence", ""],
+            "gate": [f"{OWN_WORDS} See {run.id}.", ""],
         }.get(step.kind, [""])
+        if step.kind == "practice":
+            piece = next(one.piece for one in LESSON.practice if step.id == f"practice/{one.id}")
+            answers[-1:] = ["paste", *PIECES[piece].splitlines(), ".", ""]
     result = lab("study", "diffusiongemma", "--plain", given="\n".join(answers) + "\n")
     assert result.exit_code == 0
     for anchor in LESSON.anchors:
         assert " ".join(anchor.quote.split())[:40] in " ".join(result.stdout.split())
+    assert result.stdout.count("Nothing is missing: this piece is done.") == 3
     assert "That was the last step" in result.stdout
     standing = next(one for one in lab.json("lessons") if one["id"] == "diffusiongemma")
     assert standing["cards_done"] == standing["cards"]
@@ -28,6 +50,36 @@ def test_a_piped_walk_goes_through_the_whole_lesson(lab, store) -> None:
     assert store.verdicts.latest("diffusiongemma").text == "my verdict"
     assert len(store.progress.guesses("diffusiongemma")) == len(LESSON.misconceptions)
     assert store.recall.latest("diffusiongemma")[LESSON.recall[0].id].grade == "good"
+
+
+def test_a_gate_says_what_counts_and_what_is_missing_and_no_mark_opens_it(lab) -> None:
+    result = lab("study", "--plain", "--from", "gate/claim-in-own-words", given="Fast.\ndone\nquit\n")
+    assert "your own sentences, a citation of an anchor." in result.stdout
+    assert "Write at least one whole sentence" in result.stdout
+    assert "not by a mark" in result.stdout
+    assert next(one for one in lab.json("lessons") if one["id"] == "diffusiongemma")["gates_met"] == 0
+
+
+def test_a_piece_can_be_begun_and_is_left_open(lab, store) -> None:
+    given = "paste\n# 4:15\n  claim: it loads\nno field\n   neither\n.\n\nquit\n"
+    result = lab("study", "--plain", "--from", "practice/evidence-map", given=given)
+    assert "The form, still empty:" in result.stdout
+    assert "what the demo proves:" in result.stdout
+    assert "Row 1: the confidence is missing" in result.stdout
+    assert "Left open." in result.stdout
+    assert "neither" in result.stdout
+    assert "practice/evidence-map" not in store.progress.done("diffusiongemma")
+    assert "claim: it loads" in lab("study", "--plain", "--from", "practice/evidence-map").stdout
+
+
+def test_what_was_pasted_before_input_ended_is_kept(lab) -> None:
+    lab("study", "--plain", "--from", "practice/teach-back", given="paste\nexplanation: half a")
+    assert "explanation: half a" in lab("study", "--plain", "--from", "practice/teach-back").stdout
+
+
+def test_an_editor_needs_a_terminal(lab) -> None:
+    printed = lab("study", "--plain", "--from", "practice/teach-back", given="edit\nquit\n").stdout
+    assert "There is no terminal for an editor" in printed
 
 
 def test_it_goes_on_where_the_person_left(lab) -> None:
