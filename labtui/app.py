@@ -256,6 +256,11 @@ class LabApp(App[None]):
 
         self.push_screen(StudioScreen(lesson_id, practice_id))
 
+    def open_answer_check(self, lesson_id: str) -> None:
+        from labtui.screens.answer_check import AnswerCheckScreen
+
+        self.push_screen(AnswerCheckScreen(lesson_id))
+
     def open_recall(self, lesson_id: str, item_id: str | None = None) -> None:
         from labtui.screens.recall import RecallScreen
 

@@ -54,6 +54,7 @@ LESSON_COMMANDS = (
         "c", "copy_prompt", "copy prompt", "Copy the grounded prompt, for a model that helps you study", shown=False
     ),
     Command("p", "prompt", "prompt", "Read the grounded prompt", shown=False),
+    Command("d", "answer", "answer", "An assistant's answer to the prompt: paste it, see its faults", shown=False),
     Command("i", "sources", "sources", "The source shelf of the lesson", shown=False),
     Command("a", "lab", "lab", "Open the lab of this lesson", shown=False),
     Command("v", "verdict", "verdict", "Write or read your verdict", shown=False),
@@ -401,7 +402,11 @@ An editor's note corrects or adds to the source, and names where it has that fro
         self.say(self.lab.copied(grounded_prompt(self.lesson), "The grounded prompt"))
 
     def action_prompt(self) -> None:
-        self.app.push_screen(ReadingBox("Grounded prompt", grounded_prompt(self.lesson), plain=True))
+        hint = "   then c copies it, d checks an answer"
+        self.app.push_screen(ReadingBox("Grounded prompt", grounded_prompt(self.lesson), plain=True, hint=hint))
+
+    def action_answer(self) -> None:
+        self.lab.open_answer_check(self.lesson_id)
 
     def action_sources(self) -> None:
         self.app.push_screen(ReadingBox("Source shelf", sources_markdown(self.lesson)))
