@@ -86,6 +86,8 @@ missing the piece is done, and counts at the gates that ask for it.
         self._history: tuple[Note, ...] = ()
         self._changed = False
         self._removed: tuple[int, Part] | None = None
+        self.written: str | None = None
+        """The entry that was written last: the list comes back to it."""
 
     @property
     def lesson(self) -> Lesson:
@@ -131,7 +133,7 @@ missing the piece is done, and counts at the gates that ask for it.
     def on_screen_resume(self) -> None:
         self.refresh_title()
         if self._piece is not None:
-            self._show()
+            self._show(self.written)
 
     def _read(self, store: Store) -> StudioScreen.Loaded:
         step_id = f"practice/{self.practice_id}"

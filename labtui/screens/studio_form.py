@@ -64,6 +64,7 @@ the list. What you write is kept with every key.
 
     async def _fill(self) -> None:
         form, entry = self.query_one("#form"), self.entry
+        self._studio.written = entry.id
         with self.app.batch_update():
             await form.remove_children()
             await form.mount(*(widget for field in entry.fields for widget in self._widgets(entry, field)))
