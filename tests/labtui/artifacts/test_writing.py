@@ -9,13 +9,13 @@ import pytest
 
 from labtui.artifacts import writing
 from labtui.artifacts.writing import export_lesson
-from labtui.errors import LabError
+from labtui.errors import FAILED, USAGE, LabError
 
 
-def refusal(*arguments) -> LabError:
+def refusal(*arguments, exit_code: int = USAGE) -> LabError:
     with pytest.raises(LabError) as caught:
         export_lesson(*arguments)
-    assert caught.value.exit_code == 2
+    assert caught.value.exit_code == exit_code
     assert caught.value.fix
     return caught.value
 
@@ -77,12 +77,12 @@ def test_a_file_that_is_not_ours_stays_in_every_format(lesson, store, tmp_path, 
 def test_a_file_in_place_of_the_folder_is_explained(lesson, store, tmp_path):
     (tmp_path / "file").write_text("x")
     refusal(lesson, store, ["md"], tmp_path / "file")
-    refusal(lesson, store, ["md"], tmp_path / "file" / "below")
+    refusal(lesson, store, ["md"], tmp_path / "file" / "below", exit_code=FAILED)
 
 
 @pytest.mark.skipif(not Path("/proc/self").is_dir(), reason="needs a folder that even root cannot write")
 def test_an_unwritable_folder_is_explained(lesson, store):
-    refusal(lesson, store, ["md"], Path("/proc/self/fd"))
+    refusal(lesson, store, ["md"], Path("/proc/self/fd"), exit_code=FAILED)
 
 
 def test_a_disk_that_fills_up_leaves_the_earlier_export(lesson, store, tmp_path, monkeypatch):
@@ -98,7 +98,7 @@ def test_a_disk_that_fills_up_leaves_the_earlier_export(lesson, store, tmp_path,
         whole(descriptor)
 
     monkeypatch.setattr(writing.os, "fsync", full)
-    error = refusal(lesson, store, ["md", "json"], tmp_path)
+    error = refusal(lesson, store, ["md", "json"], tmp_path, exit_code=FAILED)
     assert "No space left" in error.cause
     assert [(tmp_path / f"small.{name}").read_text() for name in ("md", "json")] == earlier
     assert not list(tmp_path.glob(".*.part"))
