@@ -8,6 +8,7 @@ from datetime import date, datetime
 from exercises.records import Run
 from labtui.artifacts.harness_map import MapRow, harness_map
 from labtui.artifacts.made_pieces import MadePieces, WeakestLink, made_pieces
+from labtui.made import missing_at_gates
 from labtui.version import version
 from lessons.model import Anchor, Gate, Lesson, Misconception, RecallItem
 from lessons.times import anchor_url, clock
@@ -46,8 +47,15 @@ class Recalled:
 
 @dataclass(frozen=True, slots=True)
 class GateStanding:
+    """missing: what still keeps it open, as sentences; a text alone does not meet a gate."""
+
     gate: Gate
     evidence: GateEvidence | None
+    missing: tuple[str, ...] = ()
+
+    @property
+    def met(self) -> bool:
+        return not self.missing
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +125,7 @@ class Artifact:
 
     @property
     def gates_met(self) -> int:
-        return sum(standing.evidence is not None for standing in self.gates)
+        return sum(standing.met for standing in self.gates)
 
 
 def collect(lesson: Lesson, store: Store, now: datetime | None = None) -> Artifact:
@@ -127,7 +135,8 @@ def collect(lesson: Lesson, store: Store, now: datetime | None = None) -> Artifa
     notes = store.progress.notes(lesson.id)
     evidence = store.progress.gates(lesson.id)
     guesses = {guess.misconception: guess for guess in store.progress.guess_history(lesson.id)}
-    gates = tuple(GateStanding(gate, evidence.get(gate.id)) for gate in lesson.gates)
+    missing = missing_at_gates(lesson, store)
+    gates = tuple(GateStanding(gate, evidence.get(gate.id), missing[gate.id]) for gate in lesson.gates)
     made = made_pieces(lesson, notes)
     noted = {card.id: notes[f"card/{card.id}"].text for card in lesson.cards if f"card/{card.id}" in notes}
     words = noted | dict(made.stages)
@@ -135,7 +144,7 @@ def collect(lesson: Lesson, store: Store, now: datetime | None = None) -> Artifa
         lesson=lesson,
         made_at=now or current_moment(),
         made_by=f"labtui {version()}",
-        harness_map=harness_map(lesson, runs, verdict, sum(gate.evidence is not None for gate in gates), words),
+        harness_map=harness_map(lesson, runs, verdict, sum(gate.met for gate in gates), words),
         weakest=made.weakest,
         source_check=tuple(_source_check(lesson, anchor, notes, made) for anchor in lesson.anchors),
         verdict=verdict,

@@ -114,7 +114,7 @@ def _map_sheet(artifact: Artifact) -> Iterator[Html]:
         )
     yield from _verdict(artifact)
     if artifact.gates:
-        gates = " · ".join(f"{'●' if one.evidence else '○'} {one.gate.title}" for one in artifact.gates)
+        gates = " · ".join(f"{'●' if one.met else '○'} {one.gate.title}" for one in artifact.gates)
         yield element(
             "p", element("b", f"{artifact.gates_met} of {len(artifact.gates)} gates met: "), gates, class_="gates-line"
         )
@@ -315,14 +315,12 @@ def _gates(artifact: Artifact) -> Iterator[Html]:
 
 
 def _gate(standing: GateStanding) -> Html:
-    evidence = standing.evidence
-    if evidence is None:
-        return element("article", element("p", "○ ", element("b", text_of(standing.gate.title))))
-    return element(
-        "article",
-        element("p", "● ", element("b", text_of(standing.gate.title))),
-        element("div", prose(evidence.evidence), element("p", _day(evidence.saved_at), class_="when"), class_="own"),
-    )
+    parts = [element("p", "● " if standing.met else "○ ", element("b", text_of(standing.gate.title)))]
+    parts += [element("p", "Open: ", text_of(missing)) for missing in standing.missing]
+    if (evidence := standing.evidence) is not None:
+        saved = element("p", _day(evidence.saved_at), class_="when")
+        parts.append(element("div", prose(evidence.evidence), saved, class_="own"))
+    return element("article", *parts)
 
 
 def _studio(artifact: Artifact) -> Iterator[Html]:

@@ -107,7 +107,8 @@ def json_document(artifact: Artifact) -> dict[str, Any]:
             {
                 "id": standing.gate.id,
                 "title": standing.gate.title,
-                "met": standing.evidence is not None,
+                "met": standing.met,
+                "missing": list(standing.missing),
                 "evidence": None if standing.evidence is None else standing.evidence.evidence,
                 "saved_at": None if standing.evidence is None else _time(standing.evidence.saved_at),
             }

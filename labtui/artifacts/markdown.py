@@ -264,9 +264,14 @@ def _gates(artifact: Artifact) -> Iterator[str]:
 
 def _gate(standing: GateStanding) -> str:
     title = f"**{plain(standing.gate.title)}**"
-    if standing.evidence is None:
-        return f"[ ] {title}"
-    return f"[x] {title}, {_day(standing.evidence.saved_at)}\n\n{quoted(standing.evidence.evidence)}"
+    lines = [f"[{'x' if standing.met else ' '}] {title}"]
+    if standing.evidence is not None:
+        lines[0] += f", {_day(standing.evidence.saved_at)}"
+    if standing.missing:
+        lines.append(plain(f"Open: {' '.join(standing.missing)}"))
+    if standing.evidence is not None:
+        lines.append(quoted(standing.evidence.evidence))
+    return "\n\n".join(lines)
 
 
 def _studio(artifact: Artifact) -> Iterator[str]:
