@@ -16,7 +16,7 @@ from lessons.prompt import grounded_prompt
 from lessons.scaffold import scaffold
 from lessons.walk import steps
 
-many = settings(max_examples=250, deadline=None, suppress_health_check=list(HealthCheck))
+many = settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
 
 TEXT = scaffold("sample")
 DATA = tomllib.loads(TEXT)

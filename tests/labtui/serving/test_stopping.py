@@ -23,7 +23,7 @@ from .conftest import MACHINE, FakePlan
 
 Until = Callable[..., Status]
 
-LAUNCHES = int(os.environ.get("LABTUI_TEST_LAUNCHES", "40"))
+LAUNCHES = int(os.environ.get("LABTUI_TEST_LAUNCHES", "20"))
 
 
 def test_stop_ends_the_server_and_its_engine(supervisor: Supervisor, fake_plan: FakePlan, until: Until) -> None:
