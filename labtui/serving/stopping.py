@@ -66,12 +66,12 @@ def stop_processes(
     head = processes.leader(state)
     say("asking it to stop")
     _signal_all(head, found, signal.SIGTERM)
-    left = _wait(state, grace_s, reap, lambda count, spent: say(_waiting(count, spent, grace_s)))
+    left = _wait(state, found, grace_s, reap, lambda count, spent: say(_waiting(count, spent, grace_s)))
     forced = bool(left)
     if forced:
         say(f"ending {', '.join(processes.describe(one) for one in left)}, which did not stop in {grace_s:.0f} s")
         _signal_all(None, left, signal.SIGKILL)
-        left = _wait(state, AFTER_KILL_S, reap, lambda count, spent: None)
+        left = _wait(state, left, AFTER_KILL_S, reap, lambda count, spent: None)
     seconds = time.monotonic() - began
     exit_code = reap()
     if left:
@@ -102,23 +102,30 @@ def _signal_all(head: psutil.Process | None, found: Sequence[psutil.Process], nu
 
 
 def _wait(
-    state: ServerState, limit_s: float, reap: Callable[[], int | None], told: Callable[[int, float], None]
+    state: ServerState,
+    found: Sequence[psutil.Process],
+    limit_s: float,
+    reap: Callable[[], int | None],
+    told: Callable[[int, float], None],
 ) -> list[psutil.Process]:
-    """Until no process carries the mark, or the time is over. Returns those that are left."""
+    """Until those found have ended and no process carries the mark, or the time is over. Returns those that are left.
+
+    A process that is ending loses its environment, and with it the mark, before its exit code is there and its port
+    is free: so those that were proved ours before the signal are watched themselves.
+    """
     began = time.monotonic()
     second = 1
-    left = processes.members(state.launch_id)
-    watched = {process.pid: process for process in left}
+    watched = {process.pid: process for process in (*found, *processes.members(state.launch_id))}
     while True:
         reap()
         alive = [process for process in watched.values() if processes.is_alive(process)]
         spent = time.monotonic() - began
         if not alive or spent >= limit_s:
             # Looked for again: a process that started meanwhile is not among those that were watched.
-            left = processes.members(state.launch_id)
+            left = {process.pid: process for process in (*alive, *processes.members(state.launch_id))}
             if not left or spent >= limit_s:
-                return left
-            watched = {process.pid: process for process in left}
+                return list(left.values())
+            watched = left
         if spent >= second:
             told(len(alive), spent)
             second = int(spent) + 1

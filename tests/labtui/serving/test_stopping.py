@@ -11,12 +11,14 @@ import threading
 from collections.abc import Callable
 from dataclasses import replace
 
+import psutil
 import pytest
 
 from labtui.errors import LabError
-from labtui.serving import ports, processes
+from labtui.serving import ports, processes, watching
 from labtui.serving.state import StateFile
 from labtui.serving.status import Status
+from labtui.serving.stopping import stop_processes
 from labtui.serving.supervisor import Supervisor
 
 from .conftest import MACHINE, FakePlan
@@ -38,6 +40,23 @@ def test_stop_ends_the_server_and_its_engine(supervisor: Supervisor, fake_plan: 
     assert supervisor.status() == Status("stopped")
     assert ports.port_is_free(state.port or 0)
     assert supervisor.stop().outcome == "nothing"
+
+
+ENDS_LATE = """
+import signal, sys, time
+signal.signal(signal.SIGTERM, lambda number, frame: (time.sleep(0.4), sys.exit(7)))
+print("up", flush=True)
+while True: time.sleep(0.01)
+"""
+
+
+def test_a_process_that_lost_its_mark_while_ending_is_waited_for() -> None:
+    """As the kernel shows it for a moment: no environment any more, no exit code yet."""
+    with subprocess.Popen([sys.executable, "-c", ENDS_LATE], stdout=subprocess.PIPE) as child:
+        assert child.stdout is not None
+        child.stdout.readline()
+        report = stop_processes(watching.unrecorded("no-such-mark"), [psutil.Process(child.pid)], reap=child.poll)
+    assert (report.outcome, report.forced, report.exit_code) == ("stopped", False, 7)
 
 
 def test_a_server_that_ignores_the_signal_is_killed(supervisor: Supervisor, fake_plan: FakePlan, until: Until) -> None:
