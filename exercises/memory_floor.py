@@ -18,6 +18,11 @@ from typing import Any
 
 from exercises.records import CounterWindow, NotMeasurable, Run
 
+DEFINITION = (
+    "Passes × bytes of the weights ÷ bandwidth of the card's memory: the least time that a run can have taken, since "
+    "each pass reads the weights once."
+)
+
 FEWEST_PASSES = 2
 """A canvas takes one denoising pass and its commit pass, at the least."""
 

@@ -16,6 +16,7 @@ from exercises.speed import format_rate, format_seconds
 from exercises.trial import Spread, Trial
 from labtui.serving.checkpoints import checkpoints
 from lessons.claims import DEFINITIONS, Claim, claims_of
+from lessons.errors import LessonError
 from lessons.model import Lesson
 
 OURS = {
@@ -61,16 +62,27 @@ class Apart:
 
 @dataclass(frozen=True, slots=True)
 class ClaimsBeside:
-    """reason: why no claim at all is set beside this, None where some could be. Then both lists are empty."""
+    """reason: why no claim at all is set beside this, None where some could be. Then both lists are empty.
+
+    comparable: what could be set beside claims in its place, in words.
+    """
 
     beside: tuple[Beside, ...] = ()
     apart: tuple[Apart, ...] = ()
     reason: str | None = None
+    comparable: str | None = None
 
 
-def public_claims(lessons: Iterable[Lesson]) -> tuple[Claim, ...]:
-    """The claims of all these lessons. Raises LessonError where a ledger has faults."""
-    return tuple(claim for lesson in lessons for claim in claims_of(lesson))
+def claims_and_faults(lessons: Iterable[Lesson]) -> tuple[tuple[Claim, ...], tuple[LessonError, ...]]:
+    """The claims of all these lessons, and the faults of the ledgers that had to be left out."""
+    claims: list[Claim] = []
+    faults: list[LessonError] = []
+    for lesson in lessons:
+        try:
+            claims += claims_of(lesson)
+        except LessonError as fault:
+            faults.append(fault)
+    return tuple(claims), tuple(faults)
 
 
 def claims_beside_run(run: Run, claims: Sequence[Claim]) -> ClaimsBeside:
@@ -123,7 +135,7 @@ def _claims_beside(
 ) -> ClaimsBeside:
     reason = _why_none(run)
     if reason is not None:
-        return ClaimsBeside(reason=reason)
+        return ClaimsBeside(reason=reason, comparable=_comparable(run))
     model = _model_of(run, {claim.model for claim in claims})
     if model is None:
         return ClaimsBeside(reason=f"no claim is about {run.evidence.get('model') or run.checkpoint}")
@@ -139,6 +151,11 @@ def _claims_beside(
         else:
             beside.append(Beside(claim, value[0], value[1], value[0] / claim.value, _differences(claim, run)))
     return ClaimsBeside(tuple(beside), tuple(apart))
+
+
+def _comparable(run: Run) -> str:
+    real = [one.id for one in checkpoints().values() if one.diffusion and not one.practice]
+    return f"a valid run of {run.task} on real weights: {', '.join(real[:-1])} or {real[-1]}"
 
 
 def _why_none(run: Run) -> str | None:

@@ -16,17 +16,13 @@ if TYPE_CHECKING:
 
 def known_claims(session: Session) -> tuple[Claim, ...]:
     """The claims of every lesson there is; a ledger that has faults is named on stderr and left out."""
-    from labtui.claims import public_claims
-    from lessons.errors import LessonError
+    from labtui.claims import claims_and_faults
     from lessons.finding import lesson_shelf
 
-    claims: list[Claim] = []
-    for lesson in lesson_shelf(session.configuration.lessons).lessons:
-        try:
-            claims += public_claims([lesson])
-        except LessonError as fault:
-            session.say(f"{fault.title}: {fault.cause}")
-    return tuple(claims)
+    claims, faults = claims_and_faults(lesson_shelf(session.configuration.lessons).lessons)
+    for fault in faults:
+        session.say(f"{fault.title}: {fault.cause}")
+    return claims
 
 
 def claim_lines(result: ClaimsBeside) -> Iterator[str]:
@@ -35,6 +31,8 @@ def claim_lines(result: ClaimsBeside) -> Iterator[str]:
 
     if result.reason is not None:
         yield f"  public claims: none is set beside this, {visible_line(result.reason)}"
+        if result.comparable:
+            yield f"    comparable would be {visible_line(result.comparable)}"
         return
     if result.beside:
         yield "  public claims of the same definition"

@@ -26,6 +26,19 @@ CONDITIONS = {
 }
 """What each condition of a run means, beside its value."""
 
+SETTINGS = {
+    "prompt": "what was asked; a seed chooses it among the prompts of the task",
+    "max_tokens": "the most completion tokens that the request allowed",
+    "seed": "the number that chose prompt and picture; --seed repeats them",
+    "vLLM": "the version that the server said it has",
+    "model": "the name that the request carried",
+    "revision": "the commit of the weights in their repository",
+    "command": "what started the server, without its API key",
+    "hardware": "the cards as their driver names them, with their memory",
+    "finish": "why the answer ended: stop, the model was done; length, it reached max_tokens",
+}
+"""What else was kept of a run, in words."""
+
 NOT_CHECKED = "was checked"
 """The only fact about an answer that nothing was asked about."""
 
@@ -76,30 +89,34 @@ def check_lines(run: Run) -> Iterator[str]:
 
 def evidence_lines(run: Run) -> Iterator[str]:
     """What it ran on and with, as far as it is known: what somebody needs to repeat or doubt the numbers."""
+    for name, value in conditions_of(run).items():
+        if value and not (name == "at once" and value == "1"):
+            yield f"  {name:<14}{visible_line(value)}"
+            if name in CONDITIONS:
+                yield from textwrap.wrap(CONDITIONS[name], 78, initial_indent="      ", subsequent_indent="      ")
+
+
+def conditions_of(run: Run) -> dict[str, str]:
+    """For each name in SETTINGS and CONDITIONS what is known of it, empty where nothing is; not made visible."""
     evidence = run.evidence
-    server = evidence.get("server") or {}
     command = evidence.get("command")
     known = {
         "prompt": evidence.get("prompt"),
         "max_tokens": evidence.get("max_tokens"),
         "seed": evidence.get("seed"),
-        "vLLM": server.get("vllm_version"),
+        "vLLM": (evidence.get("server") or {}).get("vllm_version"),
         "model": evidence.get("model"),
         "revision": evidence.get("revision"),
-        "command": shlex.join(command) if isinstance(command, list) else None,
-        "hardware": ", ".join(evidence.get("hardware") or ()),
+        "command": shlex.join(map(str, command)) if isinstance(command, list | tuple) else None,
+        "hardware": ", ".join(map(str, evidence.get("hardware") or ())),
         "prefix cache": _state(evidence, "prefix_cache"),
         "traffic": _state(evidence, "traffic"),
         "thinking": _state(evidence, "thinking"),
         "step cap": (evidence.get("step_cap") or {}).get("steps"),
-        "at once": streams if (streams := evidence.get("streams", 1)) != 1 else None,
+        "at once": evidence.get("streams", 1),
         "finish": evidence.get("finish_reason"),
     }
-    for name, value in known.items():
-        if value not in (None, ""):
-            yield f"  {name:<14}{visible_line(str(value))}"
-            if name in CONDITIONS:
-                yield from textwrap.wrap(CONDITIONS[name], 78, initial_indent="      ", subsequent_indent="      ")
+    return {name: "" if value is None else str(value) for name, value in known.items()}
 
 
 def _state(evidence: Mapping[str, Any], name: str) -> str | None:

@@ -92,16 +92,16 @@ def show(session: Session, run_id: str, recompute: bool, bundle: Path | None, as
             for line in (*run_lines(run), *claim_lines(beside)):
                 click.echo(line)
         return DONE
-    differences = _recompute_differences(run)
+    differences = recompute_differences(run)
     if as_json:
         session.emit({**run_to_json(run), "recomputed": {"same": not differences, "differences": differences}})
     else:
-        for line in _recompute_lines(run, differences):
+        for line in recompute_lines(run, differences):
             click.echo(line)
     return FAILED if differences else DONE
 
 
-def _recompute_differences(run: Run) -> list[dict[str, Any]]:
+def recompute_differences(run: Run) -> list[dict[str, Any]]:
     from exercises.run_json import recompute
     from exercises.speed import speed_to_json
 
@@ -113,7 +113,7 @@ def _recompute_differences(run: Run) -> list[dict[str, Any]]:
     ]
 
 
-def _recompute_lines(run: Run, differences: list[dict[str, Any]]) -> Iterator[str]:
+def recompute_lines(run: Run, differences: list[dict[str, Any]]) -> Iterator[str]:
     chunks = len(run.timeline.chunks)
     if not differences:
         yield f"run {run.id}: every number is the same when computed again from its {chunks} stored chunks"
