@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 from exercises.checkers.svg import SvgWanted, check_svg, extract_svg
 from labtui.errors import LabError
@@ -15,6 +16,14 @@ WIDTH = 640
 TIME_S = 10
 MEMORY_BYTES = 1 << 30
 LARGEST_PNG = 16 << 20
+TALLEST = 8 * WIDTH
+PNG_START = b"\x89PNG"
+SAID_WHY = 3
+"""Exit code of the child where its standard error says why nothing was drawn."""
+
+FONT = Path(__file__).with_name("fonts") / "DejaVuSans.ttf"
+FONT_FAMILY = "DejaVu Sans"
+LAST_LETTER_IN_FONT = "\u045f"
 
 
 def picture_of_svg(answer: str) -> bytes:
@@ -42,10 +51,15 @@ def picture_of_svg(answer: str) -> bytes:
         raise _not_drawn(f"drawing it took more than {TIME_S} s") from None
     except OSError as error:
         raise _not_drawn(error.strerror or str(error)) from None
-    if done.returncode != 0 or not done.stdout.startswith(b"\x89PNG") or len(done.stdout) > LARGEST_PNG:
-        said = done.stderr.decode("utf-8", errors="replace").strip().splitlines()
-        raise _not_drawn(said[-1] if said else f"the drawing program ended with code {done.returncode}")
-    return done.stdout
+    png = done.stdout
+    if done.returncode == SAID_WHY:
+        raise _not_drawn(done.stderr.decode("utf-8", errors="replace").strip())
+    if done.returncode != 0 or not png.startswith(PNG_START) or len(png) > LARGEST_PNG:
+        raise _not_drawn(f"it asks for more than the drawing program can do (it ended with code {done.returncode})")
+    height = int.from_bytes(png[20:24], "big")
+    if height > TALLEST:
+        raise _not_drawn(f"it is {height / WIDTH:.0f} times as tall as wide")
+    return png
 
 
 def _not_drawn(why: str) -> LabError:
@@ -60,10 +74,26 @@ def _draw() -> None:
     resource.setrlimit(resource.RLIMIT_CPU, (TIME_S, TIME_S))
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+    source = sys.stdin.buffer.read().decode("utf-8")
     try:
-        png = svg_to_bytes(svg_string=sys.stdin.buffer.read().decode("utf-8"), width=WIDTH, background="white")
+        png = svg_to_bytes(
+            svg_string=source,
+            width=WIDTH,
+            background="white",
+            # Every family is our own font, so that labels look alike on every machine, also on one without fonts; the
+            # machine's fonts are read only for letters that ours lacks.
+            skip_system_fonts=not any(letter > LAST_LETTER_IN_FONT and letter.isalpha() for letter in source),
+            font_files=[str(FONT)],
+            font_family=FONT_FAMILY,
+            serif_family=FONT_FAMILY,
+            sans_serif_family=FONT_FAMILY,
+            cursive_family=FONT_FAMILY,
+            fantasy_family=FONT_FAMILY,
+            monospace_family=FONT_FAMILY,
+        )
     except ValueError as fault:
-        sys.exit(str(fault))
+        sys.stderr.write(str(fault))
+        sys.exit(SAID_WHY)
     sys.stdout.buffer.write(bytes(png))
 
 
