@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from html.parser import HTMLParser
 
 from exercises.records import Check, Fact
@@ -28,7 +28,7 @@ _MAY_STAY_OPEN = frozenset(
 )
 _REFERENCES = frozenset({"src", "href", "action", "formaction", "poster", "data", "srcset", "background", "ping"})
 _OUTSIDE = re.compile(r"(?:^|[\s,])(?:https?:|ftp:|wss?:)?//", re.IGNORECASE)
-_CSS_OUTSIDE = re.compile(r"url\(\s*['\"]?\s*(?:https?:)?//|@import", re.IGNORECASE)
+_CSS_OUTSIDE = re.compile(r"url\([\s'\"]*(?:https?:)?//|@import", re.IGNORECASE)
 _SCRIPT_OUTSIDE = re.compile(r"\b(?:fetch|import|XMLHttpRequest|WebSocket|EventSource|sendBeacon)\b", re.IGNORECASE)
 _TARGETS = ("aria-controls", "href", "data-target", "data-tab", "data-panel", "for", "onclick")
 _TAB_ELEMENTS = frozenset({"button", "a", "label"})
@@ -44,13 +44,17 @@ class PageWanted:
 
 @dataclass
 class _Element:
+    """words: of the whole page; those from start to end are its own, or its children's."""
+
     name: str
     attributes: dict[str, str]
-    words: list[str] = field(default_factory=list)
+    words: list[str]
+    start: int
+    end: int | None = None
 
     @property
     def text(self) -> str:
-        return " ".join("".join(self.words).split())
+        return " ".join("".join(self.words[self.start : self.end]).split())
 
 
 class _Page(HTMLParser):
@@ -61,17 +65,34 @@ class _Page(HTMLParser):
         self.elements: list[_Element] = []
         self.open: list[_Element] = []
         self.faults: list[str] = []
+        self.words: list[str] = []
         self.styles: list[str] = []
         self.scripts: list[str] = []
 
+    def read(self, source: str) -> None:
+        """What follows the last > can open no element. HTMLParser would look for its end again from each <."""
+        marked, closing, rest = source.rpartition(">")
+        self.feed(marked + closing)
+        self.close()
+        self.handle_data(rest.partition("<")[0])
+        left = [element.name for element in self.open if element.name not in _MAY_STAY_OPEN]
+        self.faults += [f"<{name}> is not closed" for name in left]
+
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        element = _Element(tag, {name: value or "" for name, value in attrs})
-        self.elements.append(element)
+        element = self._element(tag, attrs)
         if tag not in _VOID and len(self.open) < DEEPEST:
             self.open.append(element)
+        else:
+            element.end = element.start
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.elements.append(_Element(tag, {name: value or "" for name, value in attrs}))
+        element = self._element(tag, attrs)
+        element.end = element.start
+
+    def _element(self, tag: str, attrs: list[tuple[str, str | None]]) -> _Element:
+        element = _Element(tag, {name: value or "" for name, value in attrs}, self.words, len(self.words))
+        self.elements.append(element)
+        return element
 
     def handle_endtag(self, tag: str) -> None:
         if tag in _VOID:
@@ -82,6 +103,8 @@ class _Page(HTMLParser):
             return
         unclosed = [element.name for element in self.open[at + 1 :] if element.name not in _MAY_STAY_OPEN]
         self.faults += [f"<{name}> is not closed" for name in unclosed]
+        for element in self.open[at:]:
+            element.end = len(self.words)
         del self.open[at:]
 
     def handle_data(self, data: str) -> None:
@@ -90,13 +113,7 @@ class _Page(HTMLParser):
         elif self.open and self.open[-1].name == "script":
             self.scripts.append(data)
         else:
-            for element in self.open:
-                element.words.append(data)
-
-    def finish(self) -> None:
-        self.close()
-        left = [element.name for element in self.open if element.name not in _MAY_STAY_OPEN]
-        self.faults += [f"<{name}> is not closed" for name in left]
+            self.words.append(data)
 
 
 def extract_page(answer: str) -> str | None:
@@ -117,8 +134,7 @@ def check_html_page(answer: str, wanted: PageWanted) -> Check:
         return _check([Fact("is an HTML page", False, f"it is longer than {LARGEST_PAGE:,} characters")])
     page = _Page()
     try:
-        page.feed(source)
-        page.finish()
+        page.read(source)
     except (AssertionError, ValueError, RecursionError) as fault:
         return _check([Fact("is an HTML page", True), Fact("parses", False, str(fault))])
     facts = [Fact("is an HTML page", True), Fact("parses", not page.faults, "; ".join(page.faults[:3]))]

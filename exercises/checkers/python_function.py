@@ -7,12 +7,12 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+from exercises.checkers.fences import fenced_blocks
 from exercises.checkers.limited_child import ChildReport, Limits, run_limited
 from exercises.records import Check, Fact
 
 LONGEST_CODE = 100_000
 
-_FENCE = re.compile(r"```[ \t]*([\w+-]*)[^\n]*\n(.*?)(?:```|\Z)", re.DOTALL)
 _FIRST_LINE_OF_CODE = re.compile(r"^(?:def|async def|class|import|from|@)\b|^@", re.MULTILINE)
 
 
@@ -33,8 +33,8 @@ class FunctionWanted:
 def extract_code(answer: str, function: str) -> str | None:
     """The Python code in an answer: the fenced block that defines the function, else the first fenced block, else
     everything from the first line that is code; None where nothing looks like code."""
-    blocks: list[str] = [body for _, body in _FENCE.findall(answer)]
-    defines = re.compile(rf"^\s*(?:async )?def {re.escape(function)}\b|^{re.escape(function)}\s*=", re.MULTILINE)
+    blocks = fenced_blocks(answer)
+    defines = re.compile(rf"^[ \t]*(?:async )?def {re.escape(function)}\b|^{re.escape(function)}\s*=", re.MULTILINE)
     for block in blocks:
         if defines.search(block):
             return block

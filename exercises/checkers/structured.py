@@ -7,11 +7,11 @@ import re
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from exercises.checkers.fences import fenced_blocks
 from exercises.records import Check, Fact
 
 LONGEST = 200_000
 
-_FENCE = re.compile(r"```[^\n]*\n(.*?)(?:```|\Z)", re.DOTALL)
 _RULE = re.compile(r"\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)+\|?|\|\s*:?-+:?\s*\|")
 
 
@@ -50,7 +50,7 @@ def _json_in(answer: str) -> tuple[Any, str]:
     if len(answer) > LONGEST:
         return None, f"the answer is longer than {LONGEST:,} characters"
     start = min((at for at in (answer.find("{"), answer.find("[")) if at >= 0), default=-1)
-    candidates = [*_FENCE.findall(answer), answer, answer[start:] if start >= 0 else ""]
+    candidates = [*fenced_blocks(answer), answer, answer[start:] if start >= 0 else ""]
     fault = "no JSON in it"
     for candidate in candidates:
         text = candidate.strip()

@@ -22,6 +22,9 @@ DEEPEST_SVG = 200
 
 _ACTIVE_ELEMENTS = frozenset({"script", "foreignObject", "iframe", "object", "embed", "handler", "listener"})
 _MOVING_ELEMENTS = frozenset({"animate", "animateTransform", "animateMotion"})
+_INLINE_PICTURES = tuple(f"data:image/{kind}" for kind in ("png", "jpeg", "jpg", "gif", "webp"))
+"""Not svg+xml: an SVG within the SVG would be drawn without having been looked into."""
+
 _REFERENCES = frozenset({"href", "src", "data", "base"})
 _CSS_URL = re.compile(r"url\(\s*['\"]?\s*([^'\")\s]*)", re.IGNORECASE)
 _CSS_IMPORT = re.compile(r"@import", re.IGNORECASE)
@@ -143,6 +146,10 @@ def _without_outside_references(root: Element, source: str) -> Fact:
             if plain in _REFERENCES and not _is_inside(value):
                 outside, where = True, f"{plain} of <{name}>"
             style += f" {value}"
+        if _local(element.get("attributeName", "").replace(":", "}")) in _REFERENCES:
+            targets = [element.get(key, "").split(";") for key in ("values", "to", "from", "by")]
+            if not all(_is_inside(target) for some in targets for target in some):
+                outside, where = True, f"an animated reference of <{name}>"
         if any(not _is_inside(target) for target in _CSS_URL.findall(style)):
             outside, where = True, f"url() in <{name}>"
         if name == "style" and _CSS_IMPORT.search(style):
@@ -152,7 +159,7 @@ def _without_outside_references(root: Element, source: str) -> Fact:
 
 def _is_inside(target: str) -> bool:
     target = target.strip()
-    return not target or target.startswith("#") or target.lower().startswith("data:image/")
+    return not target or target.startswith("#") or target.lower().startswith(_INLINE_PICTURES)
 
 
 def _filled(root: Element, fill: str) -> Fact:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
+from exercises.checkers.fences import fenced_blocks
 from exercises.records import Check, Fact
 
 LONGEST_ANSWER = 4
 """An answer is read up to this many times the length of the text; what is beyond counts as so many errors."""
-
-_FENCE = re.compile(r"```[^\n]*\n(.*?)(?:```|\Z)", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,8 +21,8 @@ class TranscriptionWanted:
 
 def check_transcription(answer: str, wanted: TranscriptionWanted) -> Check:
     """Never raises, whatever the answer is. Upper and lower case, and where lines end, do not count."""
-    block = _FENCE.search(answer)
-    said = block[1] if block else answer
+    blocks = fenced_blocks(answer)
+    said = blocks[0] if blocks else answer
     if not said.strip():
         return Check(False, (Fact("has text", False),))
     rate = character_error_rate(said, wanted.text)

@@ -58,6 +58,14 @@ def test_an_answer_that_has_it_all():
         ("<svg><foreignObject/></svg>", "has no scripts"),
         ('<svg><image href="http://example.org/a.png"/></svg>', "refers to nothing outside"),
         ('<svg><use href="other.svg#x"/></svg>', "refers to nothing outside"),
+        ('<svg><use href="data:image/svg+xml;base64,AA#x"/></svg>', "refers to nothing outside"),
+        ('<svg><image href="DATA:image/svg+xml,%3Csvg/%3E"/></svg>', "refers to nothing outside"),
+        ('<svg><set attributeName="xlink:href" to="http://x.org/a"/></svg>', "refers to nothing outside"),
+        ('<svg><animate attributeName="href" values="#a;//x.org/a"/></svg>', "refers to nothing outside"),
+        ('<svg><image href="/etc/hostname"/></svg>', "refers to nothing outside"),
+        ('<svg><feImage href="file:///etc/hostname"/></svg>', "refers to nothing outside"),
+        ('<svg><!DOCTYPE s [<!ENTITY a "b">]><text>&a;</text></svg>', "parses as XML"),
+        ('<svg><animate href="#a" attributeName="href" to="javascript:alert(1)"/></svg>', "has no scripts"),
         ('<svg><rect fill="url(http://example.org/#g)"/></svg>', "refers to nothing outside"),
         ("<svg><style>@import 'a.css';</style></svg>", "refers to nothing outside"),
         ('<svg><style>rect{fill:url( "//x.org/a" )}</style></svg>', "refers to nothing outside"),
@@ -107,7 +115,10 @@ def test_what_does_not_move(still):
 
 
 def test_data_pictures_and_own_parts_are_inside():
-    inside = '<svg><image href="data:image/png;base64,AA"/><use href="#a"/><rect fill="url(#b)"/></svg>'
+    inside = (
+        '<svg><image href="data:image/png;base64,AA"/><use href="#a"/><rect fill="url(#b)"/>'
+        '<animate attributeName="href" values="#a;#b"/><animate attributeName="x" values="0;9"/></svg>'
+    )
     assert failed(inside) == {}
 
 
