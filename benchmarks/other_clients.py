@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,8 @@ def vllm_bench_serve(
     program = Path(sys.executable).parent / "vllm"
     if not program.exists():
         raise Unusable("vLLM is not installed in this environment")
+    if find_spec("pandas") is None:
+        raise Unusable("it reads prompts with pandas, which Python does not find (benchmarks/README.md)")
     data = folder / "prompts.jsonl"
     data.write_text("".join(json.dumps({"prompt": prompt}) + "\n" for prompt in prompts))
     weights = str(endpoint.evidence.get("model") or endpoint.model)
