@@ -21,7 +21,7 @@ from exercises.intervals import Interval
 from exercises.records import NotMeasurable, Run
 from exercises.run_ids import new_id
 from exercises.running import Event
-from exercises.sweep_points import Point, requests_of
+from exercises.sweep_points import Point, requests_of, runs_together
 from exercises.sweep_round import run_round
 from exercises.trial import Spread, Summary, spread_of, summarise, summary_to_json, warmup_seeds
 
@@ -58,7 +58,10 @@ class PointResult:
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """points: those that have a finished run. asked: points that were asked for. error: what stopped it."""
+    """points: those that have a finished run. asked: points that were asked for. error: what stopped it.
+
+    runs_together: requests that the server computes together; at more of them at once some wait. None: not known.
+    """
 
     id: str
     axis: Axis
@@ -70,6 +73,7 @@ class Sweep:
     rounds: int
     cancelled: bool = False
     error: ExerciseError | None = None
+    runs_together: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +147,7 @@ def run_sweep(
         (),
         len(points),
         rounds,
+        runs_together=runs_together(endpoint),
     )
     clock = _Clock(sweep.id, requests_of(points, rounds, warmup), usual_s, tell)
     for number, point in enumerate(points, 1):
@@ -171,6 +176,7 @@ def sweep_to_json(sweep: Sweep) -> dict[str, Any]:
         "started_at": sweep.started_at,
         "asked": sweep.asked,
         "rounds": sweep.rounds,
+        "runs_together": sweep.runs_together,
         "cancelled": sweep.cancelled,
         "error": None if sweep.error is None else f"{sweep.error.title}: {sweep.error.cause}",
         "points": [_point_to_json(result) for result in sweep.points],

@@ -84,5 +84,30 @@ def why_no_step_caps(endpoint: Endpoint) -> str | None:
     return None
 
 
+def runs_together(endpoint: Endpoint) -> int | None:
+    """How many requests the server computes together, by its command; others wait. None where that is not known.
+
+    Each data-parallel replica takes --max-num-seqs of them.
+    """
+    command = endpoint.evidence.get("command")
+    sequences = _number_of(command, "--max-num-seqs")
+    replicas = _number_of(command, "--data-parallel-size") or _number_of(command, "-dp") or 1
+    return None if sequences is None else sequences * replicas
+
+
+def _number_of(command: object, flag: str) -> int | None:
+    """The last one counts, as vLLM reads it."""
+    if not isinstance(command, list | tuple):
+        return None
+    parts = [str(part) for part in command]
+    found: int | None = None
+    for at, part in enumerate(parts):
+        name, equals, value = part.partition("=")
+        if name.replace("_", "-") == flag:
+            value = value if equals else parts[at + 1] if at + 1 < len(parts) else ""
+            found = int(value) if value.isascii() and value.isdigit() and int(value) > 0 else found
+    return found
+
+
 def requests_of(points: Sequence[Point], rounds: int, warmup: int) -> int:
     return sum((rounds + warmup) * point.streams for point in points)

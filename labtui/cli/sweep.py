@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from exercises.sweep_panels import TITLES
 from labtui.cli.given_files import GivenPath
 from labtui.cli.interrupting import ctrl_c_sets
 from labtui.cli.lazy_group import LabCommand
@@ -20,8 +21,7 @@ if TYPE_CHECKING:
     from exercises.sweep import Axis, SweepEvent
     from labtui.running import RunKept
 
-BAR_CELLS = 24
-TITLES = {"kinds": "kind of prompt", "concurrency": "requests at once", "steps": "cap on denoising steps"}
+PLOT_WIDTH = 96
 
 
 def run_the_sweep(
@@ -127,51 +127,43 @@ def sweeps_command(session: Session, sweep_id: str | None, limit: int, svg: Path
 
 
 def sweep_lines(document: Mapping[str, Any]) -> Iterator[str]:
-    """The points of a sweep with bars for the speed; every number with its definition below."""
-    from exercises.speed import TRIAL_DEFINITIONS, format_rate
+    """The points of a sweep as a table and as bars; every number with its definition below."""
+    from exercises.speed import TRIAL_DEFINITIONS
+    from exercises.sweep_bars import plot_lines
+    from exercises.sweep_panels import panels_of, remarks_of, sweep_title
     from labtui.cli.run_text import PRACTICE_LABEL, columns, local_time
     from labtui.terminal_text import visible_line
 
-    axis = document["axis"]
-    by = TITLES.get(axis, axis)
-    yield f"sweep by {by} · {document['checkpoint']} · {document['id']} · {local_time(document['started_at'])}"
+    title = f"{sweep_title(document)} · {document['id']} · {local_time(document['started_at'])}"
+    yield visible_line(title)
     if document["practice"]:
         yield f"  {PRACTICE_LABEL}"
-    points = document["points"]
-    fastest = max((point["aggregate_tps"] or 0 for point in points), default=0)
-    rows: list[tuple[str, ...]] = [(by.upper(), "END TO END", "", "INTERVAL", "STEPS/CANVAS", "CHECK")]
-    if axis == "concurrency":
-        rows = [(by.upper(), "ALL TOGETHER", "", "INTERVAL", "EACH, MEDIAN", "STEPS/CANVAS", "CHECK")]
-    for point in points:
-        rate, steps, interval = point["aggregate_tps"], point["steps_per_canvas"], point["aggregate_tps_interval"]
-        summary = point["summary"]
-        row = [
-            point["label"],
-            "not measurable" if rate is None else format_rate(rate),
-            "" if not rate else "█" * max(1, round(BAR_CELLS * rate / fastest)),
-            "too few runs" if interval is None else f"{format_rate(interval[0])} to {format_rate(interval[1])}",
-            "not measurable" if steps is None else f"{steps:.3g}",
-            f"{summary['passed']} of {summary['counted']} passed",
-        ]
-        if axis == "concurrency":
-            each = summary["values"]["end_to_end_tps"]
-            row.insert(4, "not measurable" if each is None else format_rate(each["median"]))
-        rows.append(tuple(row))
+    for remark in remarks_of(document):
+        yield f"  {visible_line(remark)}"
+    panels = panels_of(document)
+    together = document["axis"] == "concurrency"
+    heads = ("ALL TOGETHER", "INTERVAL", "EACH, MEDIAN") if together else ("END TO END", "INTERVAL")
+    rows: list[tuple[str, ...]] = [
+        (TITLES.get(document["axis"], document["axis"]).upper(), *heads, "STEPS/CANVAS", "CHECK")
+    ]
+    for at, point in enumerate(document["points"]):
+        first, *others = (panel.bars[at] for panel in panels)
+        checked = f"{point['summary']['passed']} of {point['summary']['counted']} passed"
+        rows.append(
+            (
+                first.label,
+                first.shown,
+                first.interval or ("" if first.value is None else "too few runs"),
+                *(bar.shown for bar in others),
+                checked,
+            )
+        )
     for line in columns(rows):
         yield f"  {visible_line(line)}"
-    for point in points:
-        for key in ("aggregate_tps", "steps_per_canvas"):
-            if point[f"{key}_reason"]:
-                yield f"  {point['label']}: {key} not measurable: {visible_line(point[f'{key}_reason'])}"
-    if len(points) < document["asked"]:
-        yield f"  {len(points)} of {document['asked']} points have runs"
-    known = document["definitions"]
-    if axis == "concurrency":
-        yield f"  All together: {known['aggregate_tps']}"
-        yield f"  Each: {known['per_stream_tps']}"
-    else:
-        yield f"  End to end: {known['per_stream_tps']}"
-    yield f"  Steps per canvas: {known['steps_per_canvas']}"
+    for line in plot_lines(document, PLOT_WIDTH) if document["points"] else ():
+        yield f"  {visible_line(line)}".rstrip()
+    for panel in panels:
+        yield f"  {panel.title.capitalize()}: {panel.definition}"
     yield f"  Interval: {TRIAL_DEFINITIONS['interval']}"
 
 
