@@ -2,11 +2,13 @@
 
 Reads {"code", "function", "calls", limits} as JSON from stdin and writes one JSON line for each step to stdout. Before
 the code runs, the process gives up what it can: other users' rights, new files, new processes, memory, time. An audit
-hook (PEP 578) then refuses everything but computing, files and network and other processes in particular.
+hook (PEP 578) then refuses everything but computing, files and network and other processes in particular. Not every
+call of the system has its audit event (os.mkfifo and os.stat have none), so those are taken away as well.
 """
 
 from __future__ import annotations
 
+import _imp
 import bisect
 import collections
 import collections.abc
@@ -25,6 +27,7 @@ import json
 import math
 import operator
 import os
+import posix
 import random
 import re
 import resource
@@ -34,6 +37,7 @@ import sys
 import textwrap
 import types
 import typing
+from collections.abc import Callable
 from typing import Any
 
 PLAIN_MODULES = (
@@ -47,6 +51,11 @@ COMPUTING = frozenset(
     | {"object.__setattr__", "sys._getframe"}
 )
 """Audit events that ordinary code causes; every other one is refused."""
+
+HARMLESS_OS_CALLS = frozenset(
+    {"fspath", "urandom", "getpid", "getppid", "times", "cpu_count", "strerror", "write", "read", "close"}
+)
+MAKERS_OF_MODULES = ("create_builtin", "exec_builtin", "create_dynamic", "exec_dynamic")
 
 NOBODY = 65534
 
@@ -70,6 +79,28 @@ def give_up_rights(memory_bytes: int, cpu_s: int) -> None:
         (resource.RLIMIT_NOFILE, 0),
     ):
         resource.setrlimit(limit, (value, value))
+
+
+def take_away_the_system() -> None:
+    """Every function of os that asks the system for something is replaced by a refusal, wherever it can be found."""
+    for name, value in list(vars(posix).items()):
+        if isinstance(value, types.BuiltinFunctionType) and name not in HARMLESS_OS_CALLS:
+            refusal = refusing(f"os.{name}")
+            for module in (posix, os):
+                if vars(module).get(name) is value:
+                    setattr(module, name, refusal)
+    for found in (os.supports_dir_fd, os.supports_effective_ids, os.supports_fd, os.supports_follow_symlinks):
+        found.clear()
+    # They would make a second posix, with everything in it.
+    for name in MAKERS_OF_MODULES:
+        delattr(_imp, name)
+
+
+def refusing(name: str) -> Callable[..., Any]:
+    def refuse(*args: Any, **options: Any) -> Any:
+        raise PermissionError(f"{name} is not allowed here: the checker offers plain computing only")
+
+    return refuse
 
 
 def refuse_all_but_computing() -> None:
@@ -111,6 +142,7 @@ def main() -> None:
     sys.stdin, sys.stdout, sys.stderr = io.StringIO(), io.StringIO(), io.StringIO()
     sys.setrecursionlimit(1000)
     give_up_rights(job["memory_bytes"], job["cpu_s"])
+    take_away_the_system()
     refuse_all_but_computing()
 
     # A module of its own: dataclasses and enum look up the module of what they make.

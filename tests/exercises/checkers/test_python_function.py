@@ -87,6 +87,17 @@ def test_wrong_answers(answer, fact, detail):
         ("import os\nos.fork()", "os.fork is not allowed"),
         ("import os\nos.kill(os.getppid(), 9)", "os.kill is not allowed"),
         ("import os\nos.listdir('/')", "os.listdir is not allowed"),
+        ("import os\nos.mkfifo('/tmp/fifo')", "os.mkfifo is not allowed"),
+        ("import os\nos.stat('/etc/passwd')", "os.stat is not allowed"),
+        ("import os\nos.setpriority(os.PRIO_PROCESS, 1, 19)", "os.setpriority is not allowed"),
+        ("import os\nlist(os.supports_dir_fd)[0]('/')", "IndexError"),
+        ("import posix\nposix.readlink('/proc/self/exe')", "os.readlink is not allowed"),
+        ("import sys\nsys.modules['_imp'].create_builtin(sys.modules['posix'].__spec__)", "AttributeError"),
+        ("import sys\nsys.modules['posix'].__loader__.create_module(sys.modules['posix'].__spec__)", "AttributeError"),
+        ("import _thread\nfor _ in range(99): _thread.start_new_thread(print, ())", "can't start new thread"),
+        ("import sys\nsys.__stdout__.write('x' * 10**7)", "wrote too much"),
+        ("b'x' * 10**9", "MemoryError"),
+        ("import re\nre.match('(a+)+$', 'a' * 40 + 'b')", "processor time"),
         ("import os\nos.environ['A'] = 'b'", "not allowed"),
         ("open('/etc/passwd')", "open is not allowed"),
         ("import subprocess", "no module subprocess"),
@@ -109,10 +120,13 @@ def test_code_that_waits_for_ever_is_ended():
 
 
 def test_files_are_neither_made_nor_removed(tmp_path):
+    tmp_path.chmod(0o777)
     kept, made = tmp_path / "kept", tmp_path / "made"
     kept.write_text("here")
-    code = f"import os\ntry:\n    os.remove({str(kept)!r})\nexcept BaseException:\n    pass\nopen({str(made)!r}, 'w')\n"
-    assert failed(f"```python\n{code}{RIGHT}```")
+    tries = [f"os.remove({str(kept)!r})", f"open({str(made)!r}, 'w')"]
+    tries += [f"os.{call}({str(made)!r})" for call in ("mkfifo", "mknod", "mkdir")]
+    code = "".join(f"try:\n    {one}\nexcept BaseException:\n    pass\n" for one in tries)
+    assert not failed(f"```python\nimport os\n{code}{RIGHT}```")
     assert kept.exists() and not made.exists()
 
 

@@ -1,4 +1,4 @@
-"""Answers that are made to be slow: each of them took a checker minutes or for ever, where its time grew as a square."""
+"""Answers that are made to be slow: where a checker's time grew as a square, each of them took minutes or for ever."""
 
 from __future__ import annotations
 
