@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import unicodedata
+from collections.abc import Mapping
 
 from lessons.model import Lesson, RecallItem
 from lessons.walk import steps
@@ -38,6 +39,12 @@ def step_fingerprints(lesson: Lesson) -> dict[str, str]:
     parts |= {f"gate/{one.id}": (one.title, one.body) for one in lesson.gates}
     parts["verdict"] = (lesson.frame.lab_question,)
     return {step.id: fingerprint(*parts[step.id]) for step in steps(lesson)}
+
+
+def changed_steps(lesson: Lesson, read: Mapping[str, str]) -> frozenset[str]:
+    """Steps whose text is another one than when it was read. read: the fingerprint then, by the id of the step."""
+    now = step_fingerprints(lesson)
+    return frozenset(step for step, before in read.items() if step in now and now[step] != before)
 
 
 FRAME = ("principle", "why", "skill", "watch_for", "thesis", "goal", "lab_question")

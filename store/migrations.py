@@ -22,6 +22,11 @@ def m002_sweeps_and_judgements(db: Database) -> None:
             db.execute(statement)
 
 
+@migrations()
+def m003_text_that_was_read(db: Database) -> None:
+    db.execute(TEXT_THAT_WAS_READ)
+
+
 # Times are UTC text of one width (store/moments.py). Answers, grades, guesses, gates, notes and verdicts are only
 # ever added: the newest one counts, the older ones are the history.
 FIRST_SCHEMA = """
@@ -175,3 +180,8 @@ CREATE TABLE judgements (
 CREATE INDEX judgements_by_pair ON judgements (pair, id);
 CREATE UNIQUE INDEX judgements_one_is_blind ON judgements (pair) WHERE blind = 1
 """
+
+
+# fingerprint: of the text of a step as it was when it was marked (lessons/fingerprints.py); empty where that is not
+# known, as for marks from before there was this column.
+TEXT_THAT_WAS_READ = "ALTER TABLE steps ADD COLUMN fingerprint TEXT NOT NULL DEFAULT ''"

@@ -36,21 +36,46 @@ class Note:
     saved_at: datetime
 
 
+@dataclass(frozen=True, slots=True)
+class ReadText:
+    """A step as it was read: the fingerprint of its text (lessons/fingerprints.py), and when it was marked."""
+
+    fingerprint: str
+    marked_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    text: str
+    changed_at: datetime
+
+
 class Progress:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
-    def mark(self, lesson_id: str, step_id: str, done: bool = True) -> None:
+    def mark(self, lesson_id: str, step_id: str, done: bool = True, fingerprint: str = "") -> None:
+        """fingerprint: of the text that the person had before them (lessons/fingerprints.py); empty: not known."""
         with self._connection.writing() as db:
             db.execute(
-                "INSERT INTO steps (lesson, step, done, changed_at) VALUES (?, ?, ?, ?) ON CONFLICT (lesson, step) "
-                "DO UPDATE SET done = excluded.done, changed_at = max(excluded.changed_at, steps.changed_at)",
-                [lesson_id, step_id, done, moments.to_text(moments.now())],
+                "INSERT INTO steps (lesson, step, done, changed_at, fingerprint) VALUES (?, ?, ?, ?, ?) "
+                "ON CONFLICT (lesson, step) DO UPDATE SET done = excluded.done, "
+                "changed_at = max(excluded.changed_at, steps.changed_at), fingerprint = excluded.fingerprint",
+                [lesson_id, step_id, done, moments.to_text(moments.now()), fingerprint],
             )
 
     def done(self, lesson_id: str) -> set[str]:
         with self._connection.reading() as db:
             return {row[0] for row in db.execute("SELECT step FROM steps WHERE lesson = ? AND done", [lesson_id])}
+
+    def read_as(self, lesson_id: str) -> dict[str, ReadText]:
+        """The text as which each step was marked as done, where that is known."""
+        with self._connection.reading() as db:
+            rows = db.execute(
+                "SELECT step, fingerprint, changed_at FROM steps WHERE lesson = ? AND done AND fingerprint <> ''",
+                [lesson_id],
+            ).fetchall()
+        return {row[0]: ReadText(row[1], moments.from_text(row[2])) for row in rows}
 
     def set_position(self, lesson_id: str, step_id: str) -> None:
         with self._connection.writing() as db:
@@ -155,6 +180,16 @@ class Progress:
         with self._connection.reading() as db:
             row = db.execute("SELECT text FROM drafts WHERE key = ?", [key]).fetchone()
         return None if row is None or not row[0] else str(row[0])
+
+    def drafts(self, prefix: str) -> dict[str, Draft]:
+        """Those whose key begins so, by key; drafts that were done with are not among them."""
+        with self._connection.reading() as db:
+            rows = db.execute(
+                "SELECT key, text, changed_at FROM drafts WHERE substr(key, 1, length(:prefix)) = :prefix "
+                "AND text <> '' ORDER BY key",
+                {"prefix": prefix},
+            ).fetchall()
+        return {row[0]: Draft(row[1], moments.from_text(row[2])) for row in rows}
 
     def clear_draft(self, key: str) -> None:
         """The row stays, empty: a draft that was done with here must not come back with an older progress file."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -27,8 +27,8 @@ LEFT_OUT = {
     "launches": "server processes of this machine",
 }
 
-MACHINE_DRAFTS = ("export-folder/", "scroll/", "serve-")
-"""Drafts whose keys begin so are settings of this machine, such as a folder."""
+MACHINE_DRAFTS = ("ask-at/", "export-folder/", "scroll/", "serve-")
+"""Drafts whose keys begin so are settings of this machine, such as a folder or the address of a server."""
 
 LONGEST_OFFSET_S = 24 * 60 * 60
 
@@ -112,7 +112,8 @@ class Section:
     """A section of the file and its table.
 
     columns: each with what reads it. key: the columns that say that two entries are about the same thing, where the
-    newest by `newest` counts; empty where all rows are history and stay side by side.
+    newest by `newest` counts; empty where all rows are history and stay side by side. absent: what a column is read
+    as in a file that was written before there was the column.
     """
 
     name: str
@@ -120,6 +121,7 @@ class Section:
     columns: Mapping[str, Reader]
     key: tuple[str, ...] = ()
     newest: str = ""
+    absent: Mapping[str, Any] = field(default_factory=dict)
 
 
 VERDICTS = Section("verdicts", "verdicts", {"lesson": name, "text": text, "runs": texts, "saved_at": moment})
@@ -137,9 +139,10 @@ STATES = (
     Section(
         "steps",
         "steps",
-        {"lesson": name, "step": name, "done": flag, "changed_at": moment},
+        {"lesson": name, "step": name, "done": flag, "changed_at": moment, "fingerprint": text},
         ("lesson", "step"),
         "changed_at",
+        {"fingerprint": ""},
     ),
     Section("positions", "positions", {"lesson": name, "step": name, "changed_at": moment}, ("lesson",), "changed_at"),
     Section("drafts", "drafts", {"key": name, "text": text, "changed_at": moment}, ("key",), "changed_at"),
@@ -231,6 +234,7 @@ def row_of(section: Section, entry: Any) -> dict[str, Any]:
     """The entry as a row of its table. Keys that are unknown here are left. Raises EntryFault."""
     if not isinstance(entry, dict):
         raise EntryFault("is no JSON object")
+    entry = {**section.absent, **entry}
     return {column: _read_key(entry, column, reader) for column, reader in section.columns.items()}
 
 

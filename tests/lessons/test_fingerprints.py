@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 
 from lessons.finding import PACKAGE
-from lessons.fingerprints import recall_fingerprint, step_fingerprints
+from lessons.fingerprints import changed_steps, recall_fingerprint, step_fingerprints
 from lessons.loading import load_lesson
 from lessons.walk import steps
 from store.recall import item_hash
@@ -30,6 +30,12 @@ def test_an_edited_text_changes_its_fingerprint_and_no_step(kind):
 
 def _kind(field):
     return {"deep_points": "deep", "recall": "recall"}.get(field, field.removesuffix("s"))
+
+
+def test_only_what_was_read_as_another_text_has_changed():
+    now = step_fingerprints(LESSON)
+    read = {"frame": "another", "card/gone": "another", f"card/{LESSON.cards[0].id}": now[f"card/{LESSON.cards[0].id}"]}
+    assert changed_steps(LESSON, read) == {"frame"}
 
 
 def test_white_space_and_anchors_change_nothing():

@@ -12,6 +12,27 @@ def test_steps_are_done_and_undone(store):
     assert store.progress.done("nothing") == set()
 
 
+def test_a_mark_keeps_the_text_that_was_read(store):
+    store.progress.mark("lesson", "card/intent", fingerprint="first")
+    store.progress.mark("lesson", "frame")
+    read = store.progress.read_as("lesson")
+    assert {step: one.fingerprint for step, one in read.items()} == {"card/intent": "first"}
+    store.progress.mark("lesson", "card/intent", fingerprint="second")
+    assert store.progress.read_as("lesson")["card/intent"].fingerprint == "second"
+    store.progress.mark("lesson", "card/intent", done=False, fingerprint="second")
+    assert store.progress.read_as("lesson") == {}
+
+
+def test_drafts_are_listed_by_how_their_keys_begin(store):
+    store.progress.save_draft("answer/le_son", "one")
+    store.progress.save_draft("answer/le_son/a-1", "two")
+    store.progress.save_draft("answer/lesson/a-2", "another lesson")
+    store.progress.save_draft("answer/le_son/a-3", "done with")
+    store.progress.clear_draft("answer/le_son/a-3")
+    found = store.progress.drafts("answer/le_son")
+    assert {key: draft.text for key, draft in found.items()} == {"answer/le_son": "one", "answer/le_son/a-1": "two"}
+
+
 def test_the_position_is_the_last_one(store):
     assert store.progress.position("lesson") is None
     assert store.progress.last_lesson() is None

@@ -432,6 +432,22 @@ def test_a_fault_in_the_middle_leaves_nothing_behind(tmp_path, make_run, monkeyp
         assert document_of(two) == before
 
 
+def test_the_text_that_was_read_comes_over_and_a_file_without_it_is_read_too(tmp_path):
+    with stores(tmp_path, "a", "b", "c") as (a, b, c):
+        a.progress.mark("lesson", "frame", fingerprint="as it was")
+        file = tmp_path / "p.json"
+        a.export_progress(file, MADE_BY)
+        b.import_progress(file)
+        assert b.progress.read_as("lesson") == a.progress.read_as("lesson")
+        document = json.loads(file.read_text())
+        del document["steps"][0]["fingerprint"]
+        (tmp_path / "old.json").write_text(json.dumps(document))
+        c.import_progress(tmp_path / "old.json")
+        assert c.progress.done("lesson") == {"frame"} and c.progress.read_as("lesson") == {}
+        b.import_progress(tmp_path / "old.json")
+        assert b.progress.read_as("lesson") == a.progress.read_as("lesson"), "an older file takes nothing away"
+
+
 def test_an_earlier_export_is_replaced_and_nothing_else_is(store, tmp_path):
     (tmp_path / "mine.json").write_text('{"mine": true}')
     (tmp_path / "folder.json").mkdir()

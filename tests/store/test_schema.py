@@ -63,6 +63,7 @@ def test_a_store_of_the_first_schema_opens_with_everything_in_it(tmp_path):
         assert answer.grade == "good" and answer.due_at is not None
         assert store.recall.schedule()[0].due_at == answer.due_at
         assert store.progress.done("diffusiongemma") == {"card/intent"}
+        assert store.progress.read_as("diffusiongemma") == {}, "of which text it was marked was not kept then"
         assert store.progress.position("diffusiongemma") == "deep/denoising"
         assert store.progress.guesses("diffusiongemma")["more-tools"].believed
         assert store.progress.gates("diffusiongemma")["claim"].evidence == "In my words."
