@@ -93,11 +93,12 @@ def remarks_of(document: Mapping[str, Any]) -> tuple[str, ...]:
         if together is None:
             found.append(UNKNOWN_TOGETHER)
         elif waiting:
-            which = waiting[0] if len(waiting) == 1 else f"{', '.join(waiting[:-1])} and {waiting[-1]}"
+            one = len(waiting) == 1
+            which = waiting[0] if one else f"{', '.join(waiting[:-1])} and {waiting[-1]}"
+            measures = "that point measures" if one else "those points measure"
             found.append(
                 f"This server runs {together} request{'' if together == 1 else 's'} together (--max-num-seqs): at "
-                f"{which} at once some wait, so {'that point measures' if len(waiting) == 1 else 'those points measure'} "
-                "queueing too."
+                f"{which} at once some wait, so {measures} queueing too."
             )
     asked = document.get("asked", len(document["points"]))
     if len(document["points"]) < asked:

@@ -10,7 +10,7 @@ from exercises.endpoint import Endpoint
 from exercises.running import RunFinished
 from exercises.sweep import Axis, PointFinished, Sweep, SweepEvent, run_sweep, sweep_to_json
 from exercises.sweep_points import Point, points_by_concurrency, points_by_kind, points_by_steps
-from exercises.tasks import Task, prompt_kinds_for
+from exercises.tasks import Task, prompt_kinds_for, task_set_for
 from labtui.errors import USAGE, LabError
 from labtui.running import Keep, RunKept, keep_or_rescue, refuse_unallowed_code, task_for
 
@@ -37,6 +37,15 @@ def sweep_points(axis: Axis, endpoint: Endpoint, task_id: str | None, wanted: Se
     if axis == "concurrency":
         return points_by_concurrency(task, numbers)
     return points_by_steps(task, endpoint, numbers)
+
+
+def sweep_tasks(endpoint: Endpoint) -> tuple[str, ...]:
+    """The tasks that a sweep may keep: none that runs code, which has to be allowed first."""
+    sets = (
+        task_set_for(endpoint.checkpoint, endpoint.practice),
+        prompt_kinds_for(endpoint.checkpoint, endpoint.practice),
+    )
+    return tuple(dict.fromkeys(task.id for one in sets for task in one.tasks if not task.runs_code))
 
 
 def sweep_and_keep(

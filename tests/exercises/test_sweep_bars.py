@@ -26,7 +26,7 @@ def test_what_is_measured_is_never_without_a_bar_and_what_is_not_says_why():
 
 def test_a_note_stands_beside_where_there_is_room_and_below_where_there_is_none():
     noted = panel(Bar("8", 800.0, "800 tok/s", interval="790 to 811", queues=True))
-    assert list(bar_lines(noted, 80))[0].endswith("800 tok/s  790 to 811 · queueing")
+    assert next(iter(bar_lines(noted, 80))).endswith("800 tok/s  790 to 811 · queueing")
     narrow = list(bar_lines(noted, 34))
     assert len(narrow) == 2 and narrow[1] == "   790 to 811 · queueing"
 
