@@ -23,6 +23,7 @@ from labtui.screens.lab_server import explained
 from labtui.screens.lab_tasks import TaskList, TaskWork
 from labtui.screens.lesson import short_title
 from labtui.screens.page import BACK
+from labtui.screens.sweep_desk import sweep_desk_of
 from labtui.terminal_text import visible_line
 from labtui.widgets.choices import Choices
 from labtui.widgets.commands import Command, bindings
@@ -43,6 +44,7 @@ LAB_COMMANDS = (
     Command("g", "log", "log", "The server's log: follow, scroll, search"),
     Command("r", "repeats", "how often", "How many runs and warm-ups enter makes"),
     Command("w", "verdict", "verdict", "Write or read your verdict"),
+    Command("k", "sweeps", "sweeps", "Speed by kind of prompt, by requests at once, by cap on steps", shown=False),
     Command("a", "attach", "attach", "Use a server that somebody else started, by its address", shown=False),
     Command("l", "latest", "latest runs", "To the latest runs; enter shows one", shown=False),
     Command("t", "tasks", "tasks", "To the tasks", shown=False),
@@ -269,6 +271,9 @@ enter is pressed there.
                 fault=True,
             )
             return
+        if sweep_desk_of(self.lab).busy:
+            self.say("A sweep is under way, and a run would disturb it: k shows it.", fault=True)
+            return
         if task.runs_code and not desk.code_allowed:
             box = QuestionBox(
                 "Let the code in the answer run?",
@@ -378,6 +383,11 @@ enter is pressed there.
 
         if self.panel.run_shown is not None:
             self.app.push_screen(AnswerScreen(self.panel.run_shown))
+
+    def action_sweeps(self) -> None:
+        from labtui.screens.sweeps import SweepScreen
+
+        self.app.push_screen(SweepScreen(self.lesson_id))
 
     def action_plan(self) -> None:
         from labtui.screens.lab_plan import PlanScreen
