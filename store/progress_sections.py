@@ -17,7 +17,7 @@ from exercises.run_json import run_from_json
 from exercises.speed import speed_lines
 from store import moments
 from store.errors import StoreError
-from store.judgements import CHOICES
+from store.judgements import CHOICES, WITHDRAWN
 from store.redaction import without_secrets
 from store.runs import numbers_not_proved, row_of_run
 from store.scheduling import RATINGS, is_card
@@ -151,7 +151,7 @@ PAIRS = Section("pairs", "pairs", {"id": name, "task": name, "left_run": name, "
 JUDGEMENTS = Section(
     "judgements",
     "judgements",
-    {"pair": name, "choice": one_of(CHOICES), "why": text, "blind": flag, "judged_at": moment},
+    {"pair": name, "choice": one_of((*CHOICES, WITHDRAWN)), "why": text, "blind": flag, "judged_at": moment},
 )
 ANSWERS = Section(
     "recall",

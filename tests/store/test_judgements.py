@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import fields, replace
 
 import pytest
 
@@ -27,7 +27,7 @@ def test_a_pair_tells_nothing_of_whose_the_answers_are(store, answers):
     runs = answers()
     pair = pair_of(store, runs)
     assert {pair.left, pair.right} == {"of diffusion", "of the baseline"}
-    assert {field.name for field in fields(Pair)} == {"id", "task", "left", "right", "made_at"}
+    assert {field.name for field in fields(Pair)} == {"id", "task", "left", "right", "made_at", "practice"}
     assert not any(run.id in repr(pair) or run.checkpoint in repr(pair) for run in runs)
     with pytest.raises(StoreError, match="not judged yet") as caught:
         store.judgements.reveal(pair.id)
@@ -88,6 +88,57 @@ def test_runs_that_make_no_fair_pair_are_refused(store, answers, changes, reason
         store.judgements.make_pair(one.id, other.id)
     assert caught.value.exit_code == 2
     assert store.judgements.open_pairs() == []
+
+
+def test_two_settings_of_one_checkpoint_make_a_pair(store, answers):
+    capped = {"prompt": "Write SVG number 0.", "images": [], "step_cap": {"steps": 4}, "thinking": {"state": "on"}}
+    pair = pair_of(store, answers(checkpoint="fp8", evidence=capped))
+    store.judgements.judge(pair.id, "left" if pair.left == "of diffusion" else "right")
+    (tally,) = store.judgements.tally()
+    assert (tally.first, tally.second) == ("fp8", "fp8 (thinking, at most 4 steps)")
+    assert (tally.first_preferred, tally.second_preferred, tally.pairs) == (1, 0, (pair.id,))
+
+
+def test_practice_is_counted_apart_from_what_is_no_practice(store, answers):
+    capped = {"prompt": "Write SVG number 0.", "images": [], "sampler": {"temperature": "0.5"}}
+    one = store.runs.add(answers_of(answers, practice=True, checkpoint="practice"))
+    other = store.runs.add(answers_of(answers, practice=True, checkpoint="practice", evidence=capped))
+    pair = store.judgements.make_pair(one.id, other.id)
+    assert pair.practice
+    store.judgements.judge(pair.id, "neither")
+    (tally,) = store.judgements.tally()
+    assert tally.practice and tally.second == "practice (temperature 0.5)"
+
+
+def answers_of(answers, **changes):
+    return replace(answers()[1], id="", **changes)
+
+
+def test_a_judgement_is_taken_back_and_the_pair_is_not_offered_again(store, answers):
+    first, second = answers(), answers(1)
+    for runs in (first, second):
+        store.judgements.judge(pair_of(store, runs).id, "left")
+    last = store.judgements.last_judged()
+    assert last is not None
+    assert store.judgements.withdraw(last.pair.id).withdrawn
+    assert store.judgements.withdraw(last.pair.id).withdrawn
+    assert store.judgements.tally()[0].judged == 1
+    assert frozenset(run.id for run in (last.left, last.right)) in store.judgements.judged_runs()
+    assert store.judgements.open_pairs() == []
+    assert not store.judgements.judge(last.pair.id, "right").blind
+    before = store.judgements.last_judged()
+    assert before is not None and before.pair.id != last.pair.id
+    with pytest.raises(StoreError):
+        store.judgements.withdraw("p-none")
+
+
+def test_a_pair_with_a_damaged_run_is_left_out(store, answers):
+    runs, others = answers(), answers(1)
+    store.judgements.judge(pair_of(store, runs).id, "left")
+    pair_of(store, others)
+    with store.judgements._connection.writing() as db:
+        db.execute("UPDATE runs SET document = '{'")
+    assert store.judgements.tally() == [] and store.judgements.open_pairs() == []
 
 
 def test_an_unknown_pair_and_an_unknown_choice_are_explained(store, answers):
