@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from exercises.records import Run
-from exercises.running import ChunkArrived, RunStarted, ServerBusy
+from exercises.records import Chunk, Run, Speed, Timeline
+from exercises.running import ChunkArrived, RunFinished, RunStarted, ServerBusy
+from exercises.speed import speed_of
 from exercises.tasks import PreparedTask, Task
 from labtui.running import LabEvent, RunKept
 from lessons.times import clock
@@ -56,9 +57,11 @@ class Order:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """One moment of a trial. canvases, tokens, text, began: of the run that is under way.
+    """One moment of a trial. canvases, tokens, arrived_s, text, began: of the run that is under way.
 
+    arrived_s: seconds from the request being sent to the newest canvas. under_way: the run that began has not ended.
     busy: requests of others that it waits for. usual_s: what such a run took before. kept: runs that are in the store.
+    warmups: how many runs come before the measured ones, None until that is known.
     """
 
     order: Order
@@ -72,11 +75,25 @@ class Progress:
     began: datetime | None = None
     canvases: int = 0
     tokens: int | None = 0
+    arrived_s: float | None = None
+    under_way: bool = False
     text: str = ""
     busy: int = 0
     usual_s: float | None = None
     kept: tuple[Run, ...] = ()
     stopping: bool = False
+    warmups: int | None = None
+
+    @property
+    def asked(self) -> int:
+        """Runs that were asked for, warm-ups among them."""
+        return self.order.repeats.runs + (self.warmups or 0)
+
+    @property
+    def speed_so_far(self) -> Speed:
+        """Computed as that of the whole run is: with the last canvas the end-to-end rates are the same."""
+        arrived = (Chunk(self.arrived_s, self.tokens),) if self.arrived_s is not None else ()
+        return speed_of(Timeline(arrived, None, self.tokens))
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +115,7 @@ def progress_words(progress: Progress, now: datetime) -> str:
     """ "coding: run 2 of 3 · practice · canvas 4 · 0:12" """
     what = "warm-up" if progress.warmup else "run"
     of = f" {progress.number} of {progress.of}" if progress.of > 1 else ""
-    since = f" · {clock((now - progress.began).total_seconds())}" if progress.began else ""
+    since = f" · {clock(max(0.0, (now - progress.began).total_seconds()))}" if progress.began else ""
     practice = " · practice" if progress.practice else ""
     return f"{progress.order.task_id}: {what}{of}{practice} · canvas {progress.canvases}{since}"
 
@@ -111,8 +128,8 @@ class Teller:
         self._now = now
         self._post = post
 
-    def known(self, task: Task, checkpoint: str, practice: bool, usual_s: float | None) -> None:
-        self._change(task=task, checkpoint=checkpoint, practice=practice, usual_s=usual_s)
+    def known(self, task: Task, checkpoint: str, practice: bool, usual_s: float | None, warmups: int) -> None:
+        self._change(task=task, checkpoint=checkpoint, practice=practice, usual_s=usual_s, warmups=warmups)
 
     def tell(self, event: LabEvent) -> None:
         match event:
@@ -125,6 +142,8 @@ class Teller:
                     began=self._now(),
                     canvases=0,
                     tokens=0,
+                    arrived_s=None,
+                    under_way=True,
                     text="",
                     busy=0,
                 )
@@ -132,7 +151,15 @@ class Teller:
                 self._change(busy=event.requests)
             case ChunkArrived():
                 text = (self.progress.text + event.text)[-LIVE_TEXT:]
-                self._change(canvases=event.canvas, tokens=event.completion_tokens, text=text, busy=0)
+                self._change(
+                    canvases=event.canvas,
+                    tokens=event.completion_tokens,
+                    arrived_s=event.chunk.at_s,
+                    text=text,
+                    busy=0,
+                )
+            case RunFinished():
+                self._change(under_way=False)
             case RunKept():
                 self._change(kept=(*self.progress.kept, event.run))
 

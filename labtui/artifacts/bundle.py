@@ -7,6 +7,7 @@ raw stream.
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,26 @@ def bundle_document(run: Run) -> dict[str, Any]:
     }
 
 
+def write_bundles(runs: Sequence[Run], folder: Path) -> list[Path]:
+    """Each as run-ID.json in the folder, which is made. Raises LabError (exit 2) as write_bundle does; where one of the
+    files is there already, none is written."""
+    place = folder.expanduser()
+    paths = {run.id: place / f"run-{run.id}.json" for run in runs}
+    for path in paths.values():
+        if path.exists():
+            raise _there_already(path)
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise LabError(
+            "The folder could not be made",
+            f"{place}: {error.strerror or error}",
+            "Choose a folder in which you may write.",
+            USAGE,
+        ) from None
+    return [write_bundle(run, paths[run.id]) for run in runs]
+
+
 def write_bundle(run: Run, path: Path) -> Path:
     """Raises LabError (exit 2) where the file is there already or cannot be written; then nothing is left of it."""
     target = path.expanduser()
@@ -43,9 +64,7 @@ def write_bundle(run: Run, path: Path) -> Path:
                 target.unlink(missing_ok=True)
                 raise
     except FileExistsError:
-        raise LabError(
-            "The bundle was not written", f"{target} is there already", "Choose a name that is not taken.", USAGE
-        ) from None
+        raise _there_already(target) from None
     except OSError as error:
         raise LabError(
             "The bundle was not written",
@@ -54,3 +73,7 @@ def write_bundle(run: Run, path: Path) -> Path:
             USAGE,
         ) from None
     return target
+
+
+def _there_already(path: Path) -> LabError:
+    return LabError("The bundle was not written", f"{path} is there already", "Choose a name that is not taken.", USAGE)

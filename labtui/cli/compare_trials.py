@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import click
 
+from exercises.intervals import Ratio
 from exercises.records import NotMeasurable, Run
 from exercises.speed import LABELS, TRIAL_DEFINITIONS
 from exercises.trial import Summary, summarise, summary_to_json
@@ -56,22 +57,21 @@ def comparison_lines(first: Sequence[Run], second: Sequence[Run], result: TrialC
         yield f"No ratio is shown: {visible_line(result.reason)}."
         return
     yield "second ÷ first, of the medians"
-    rows = []
-    for key, ratio in result.ratios.items():
-        if isinstance(ratio, NotMeasurable):
-            rows.append((f"  {LABELS[key]}", "", f"not measurable: {visible_line(ratio.reason)}"))
-            continue
-        span = ratio.interval
-        said = (
-            span.reason
-            if isinstance(span, NotMeasurable)
-            else f"× {span.low:.2f} to {span.high:.2f}, interval of at least {span.coverage:.1%}"
-        )
-        rows.append((f"  {LABELS[key]}", f"× {ratio.value:.2f}", said))
+    rows = [(f"  {LABELS[key]}", *ratio_words(ratio)) for key, ratio in result.ratios.items()]
     yield from columns(rows)
     yield f"  interval: {TRIAL_DEFINITIONS['interval']} Of a ratio, each side's is so wide that both hold at once."
     if not result.same_prompts:
         yield "Their prompts or pictures differ: run both with the same --seed and --runs to compare like with like."
+
+
+def ratio_words(ratio: Ratio | NotMeasurable) -> tuple[str, str]:
+    """ "× 1.07" and its interval, or nothing and why there is none."""
+    if isinstance(ratio, NotMeasurable):
+        return "", f"not measurable: {visible_line(ratio.reason)}"
+    span = ratio.interval
+    if isinstance(span, NotMeasurable):
+        return f"× {ratio.value:.2f}", span.reason
+    return f"× {ratio.value:.2f}", f"× {span.low:.2f} to {span.high:.2f}, interval of at least {span.coverage:.1%}"
 
 
 def published_lines(runs: Sequence[Run], table: Sequence[Claim]) -> Iterator[str]:

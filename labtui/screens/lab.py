@@ -15,16 +15,16 @@ from textual.widgets import OptionList
 
 from exercises.records import Run
 from exercises.tasks import Task
-from labtui.cli.run_text import spread_text
+from labtui.latest_runs import latest_of, newer_runs
 from labtui.run_progress import Order, Outcome, Repeats
 from labtui.screens.lab_boxes import QuestionBox, RepeatsBox
 from labtui.screens.lab_desk import desk_of
 from labtui.screens.lab_server import explained
 from labtui.screens.lab_tasks import TaskList, TaskWork
+from labtui.screens.lab_words import LAB_HELP, outcome_words
 from labtui.screens.lesson import short_title
 from labtui.screens.page import BACK
 from labtui.screens.sweep_desk import sweep_desk_of
-from labtui.terminal_text import visible_line
 from labtui.widgets.choices import Choices
 from labtui.widgets.commands import Command, bindings
 from labtui.widgets.run_panel import RunPanel
@@ -33,17 +33,17 @@ from labtui.widgets.server_panel import ServerPanel
 if TYPE_CHECKING:
     from textual.worker import WorkType
 
-    from store.opening import Store
-
 LAB_COMMANDS = (
     Command("enter", "run_task", "run", "Run the chosen task; in the list of runs, show that run"),
     Command("x", "cancel", "stop the run", "Stop the run that is under way; what is finished is kept"),
     Command("s", "server", "start/stop", "Start the server; or stop it, after a question"),
+    Command("o", "result", "result", "Your number beside the claims, its conditions and doubts, and how to repeat it"),
     Command("v", "answer", "answer", "The whole answer of the run that is shown, and its picture"),
     Command("p", "plan", "plan", "See and change what the next start does: checkpoint, flags, the whole command"),
     Command("g", "log", "log", "The server's log: follow, scroll, search"),
     Command("r", "repeats", "how often", "How many runs and warm-ups enter makes"),
     Command("w", "verdict", "verdict", "Write or read your verdict"),
+    Command("u", "runs", "all runs", "All runs, newest first: open a result, compare two"),
     Command("k", "sweeps", "sweeps", "Speed by kind of prompt, by requests at once, by cap on steps", shown=False),
     Command("a", "attach", "attach", "Use a server that somebody else started, by its address", shown=False),
     Command("l", "latest", "latest runs", "To the latest runs; enter shows one", shown=False),
@@ -52,35 +52,10 @@ LAB_COMMANDS = (
     *(Command(str(n), f"choose({n})", f"task {n}", f"Choose task {n}", shown=False) for n in range(1, 10)),
     BACK,
 )
-RUNS_SHOWN = 12
 
 
 class LabScreen(TaskWork):
-    HELP = """
-The lab runs the tasks of the lesson on a model server of your own, and measures them.
-
-s starts the server with the plan that is shown; p changes the plan. A server outlives labtui: leaving, or losing the
-connection, does not end it, and the next start of labtui finds it again. Others may use it too, so stopping asks once.
-
-enter runs the chosen task. The answer comes canvas by canvas. A run goes on when you leave this screen, and is kept;
-leaving labtui ends it, and keeps what had come. "saved" is said only when it is on the disk.
-
-end to end: completion tokens ÷ (last content byte − request sent). After the first canvas: the tokens of the later
-chunks ÷ the time between the first and the last one; an answer of one canvas has no such rate. Each value shows its
-definition when it is chosen: i goes to the values, ↑ ↓ walk them.
-
-Numbers of the practice checkpoint are labelled so: they say nothing about DiffusionGemma.
-
-The server's figures come from its metrics page, whoever's requests they are; a dash: the page does not have it.
-KV: the share of the KV cache in use. delivering: tokens that all requests received per second, over the last seconds.
-steps: canvas positions ÷ committed tokens − 1, over the last stretch that began and ended idle. first canvas: request
-sent to first content, the mean of the last answers. canvas fill: delivered ÷ committed tokens. prefix cache: the share
-of prompt tokens that were in the cache. preempted: requests that lost their KV cache to others. The bars are the last
-looks, one a second. stalled: for how long running requests got nothing, where canvases came much faster before.
-
-When the server has ended by itself and another plan avoids what ended it, enter shows that plan; nothing starts before
-enter is pressed there.
-"""
+    HELP = LAB_HELP
     PAGE_COMMANDS = LAB_COMMANDS
     BINDINGS: ClassVar[list[BindingType]] = [*bindings(*LAB_COMMANDS)]
     CSS_PATH = "lab.tcss"
@@ -196,7 +171,7 @@ enter is pressed there.
         if status is None:
             return "One moment."
         if panel.mode == "result":
-            return "i walks the values; v shows the answer; enter runs again; w the verdict."
+            return "o sets it beside the claims; v shows the answer; enter runs again; w the verdict."
         if status.usable:
             return "enter runs the chosen task; ↑ ↓ choose another."
         match status.state:
@@ -225,7 +200,7 @@ enter is pressed there.
         match action:
             case "cancel":
                 return busy
-            case "run_task" | "repeats" | "latest":
+            case "run_task" | "repeats" | "latest" | "result":
                 return not busy
             case "attach":
                 status = self.lab.server_status
@@ -384,6 +359,31 @@ enter is pressed there.
         if self.panel.run_shown is not None:
             self.app.push_screen(AnswerScreen(self.panel.run_shown))
 
+    def action_result(self) -> None:
+        """Of the run that is shown or chosen, else of the latest one of the chosen task."""
+        from labtui.screens.result import ResultScreen
+
+        latest, task = self.query_one("#latest", Choices), self.chosen_task
+        chosen = latest.chosen_id if latest.has_focus else None
+        run = self.panel.run_shown or next((one for one in self._runs if one.id == chosen), None)
+        if run is not None:
+            self.app.push_screen(ResultScreen(run))
+        elif task is not None:
+            self.read_store(lambda store: latest_of(store, task.id), self._open_latest)
+
+    def _open_latest(self, run: Run | None) -> None:
+        from labtui.screens.result import ResultScreen
+
+        if run is None:
+            self.say("No run of this task yet: enter runs it.", fault=True)
+        else:
+            self.app.push_screen(ResultScreen(run))
+
+    def action_runs(self) -> None:
+        from labtui.screens.runs import RunsScreen
+
+        self.app.push_screen(RunsScreen())
+
     def action_sweeps(self) -> None:
         from labtui.screens.sweeps import SweepScreen
 
@@ -407,20 +407,3 @@ enter is pressed there.
 
     def action_verdict(self) -> None:
         self.lab.open_verdict(self.lesson_id)
-
-
-def newer_runs(store: Store, known: str | None) -> tuple[Run, ...] | None:
-    """The latest runs; None where the newest is the known one, so that a look costs little."""
-    newest = store.runs.list(limit=1)
-    if (newest[0].id if newest else None) == known:
-        return None
-    return tuple(store.runs.list(limit=RUNS_SHOWN))
-
-
-def outcome_words(outcome: Outcome) -> str:
-    """A word on the whole trial: "saved", or the median over its runs."""
-    trial = outcome.trial
-    if trial is None or trial.asked == 1:
-        return "saved"
-    spread = trial.summary.values["end_to_end_tps"]
-    return f"last of {trial.summary.counted} runs that count: {visible_line(spread_text('end_to_end_tps', spread))}"

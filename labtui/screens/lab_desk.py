@@ -115,14 +115,16 @@ class RunDesk(Static):
             lambda store: store.runs.list(checkpoint=endpoint.checkpoint, limit=LOOKED_BACK)
         ).result()
         warmups = order.repeats.warmups
+        if warmups is None:
+            warmups = warmups_needed(endpoint, earlier)
         usual = usual_seconds([run for run in earlier if run.task == task.id])
-        teller.known(task, endpoint.checkpoint, endpoint.practice, usual)
+        teller.known(task, endpoint.checkpoint, endpoint.practice, usual, warmups)
         return run_and_keep(
             task,
             endpoint,
             lambda run: books.submit(lambda store: store.runs.add(run)).result(),
             runs=order.repeats.runs,
-            warmup=warmups_needed(endpoint, earlier) if warmups is None else warmups,
+            warmup=warmups,
             seed=order.seed,
             run_code=order.run_code,
             on_event=teller.tell,

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from rich.console import Group
 from rich.padding import Padding
 from rich.table import Table
@@ -7,6 +9,7 @@ from rich.text import Text
 
 from exercises.records import Run
 from exercises.speed import speed_lines
+from labtui.result_text import Section
 from labtui.terminal_text import visible_line
 from labtui.widgets.choices import Choice, Choices
 
@@ -23,10 +26,28 @@ class ResultList(Choices):
         if choice.right:
             grid.add_column(width=LABEL_WIDTH)
         grid.add_column(ratio=1)
-        cells = [Text(choice.text), Text(choice.right, style="bold")] if choice.right else [Text(choice.text)]
+        heading = "bold" if choice.id is None else ""
+        cells = [Text(choice.text), Text(choice.right, style="bold")] if choice.right else [Text(choice.text, heading)]
         grid.add_row("▸" if marked else "", *cells)
         below = choice.below if marked else ()
         return Group(grid, *(Padding(Text(line, style="italic"), (0, 0, 0, 2)) for line in below))
+
+
+def section_choices(parts: Sequence[Section]) -> list[Choice]:
+    """The rows of all parts, each part below its title."""
+    rows: list[Choice] = []
+    for part in parts:
+        rows.append(Choice(None, part.title))
+        rows += [
+            Choice(
+                row.key,
+                visible_line(row.label),
+                visible_line(row.value),
+                tuple(visible_line(line) for line in (row.definition, *row.more) if line),
+            )
+            for row in part.rows
+        ]
+    return rows
 
 
 def result_rows(run: Run) -> list[Choice]:

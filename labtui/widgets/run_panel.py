@@ -11,18 +11,20 @@ from textual.widgets import Static
 
 from exercises.records import Run
 from exercises.tasks import PreparedTask, Task
+from labtui import result_text
 from labtui.cli.run_text import label_of
 from labtui.errors import Explained
 from labtui.run_progress import Progress
 from labtui.screens.home_picture import run_label, run_outcome
 from labtui.terminal_text import visible, visible_line
+from labtui.trial_progress import head_words, trial_lines
 from labtui.widgets.choices import Choice, Choices
-from labtui.widgets.dates import day_words, span
+from labtui.widgets.dates import day_words
 from labtui.widgets.fault_panel import FaultPanel
 from labtui.widgets.picture import Picture
 from labtui.widgets.result_list import ResultList, result_rows
 
-PRACTICE = "! practice checkpoint: these numbers say nothing about DiffusionGemma"
+PRACTICE = f"! {result_text.PRACTICE}"
 
 Mode = Literal["about", "live", "result", "fault"]
 
@@ -39,6 +41,7 @@ class RunPanel(Container):
         height: 1fr;
         & > #run-head { text-style: bold; height: auto; }
         & > #run-label { color: $warning; height: auto; }
+        & > #run-trial { height: auto; display: none; }
         & #run-main { height: 1fr; }
         & #run-words { width: 1fr; height: 1fr; }
         & #run-prompt { height: auto; max-height: 4; color: $quiet; }
@@ -65,6 +68,7 @@ class RunPanel(Container):
     def compose(self) -> ComposeResult:
         yield Static(id="run-head", markup=False)
         yield Static(id="run-label", markup=False)
+        yield Static(id="run-trial", markup=False)
         with Horizontal(id="run-main"):
             with Vertical(id="run-words"):
                 yield Static(id="run-prompt", markup=False)
@@ -85,6 +89,7 @@ class RunPanel(Container):
 
     def _turn(self, mode: Mode) -> None:
         self.mode = mode
+        self._trial("")
         for name in ("about", "live", "result", "fault"):
             self.set_class(name == mode, f"-{name}")
 
@@ -96,6 +101,11 @@ class RunPanel(Container):
             line = self.query_one(part, Static)
             line.display = bool(text)
             line.update(text)
+
+    def _trial(self, text: str) -> None:
+        line = self.query_one("#run-trial", Static)
+        line.display = bool(text)
+        line.update(visible(text))
 
     def show_about(self, task: Task | None, upcoming: PreparedTask | None, how_often: str) -> None:
         """What the task asks, and how often enter runs it."""
@@ -123,20 +133,6 @@ class RunPanel(Container):
         if self.mode != "live":
             self._turn("live")
         self.run_shown = None
-        what = "warm-up" if progress.warmup else "run"
-        of = f" {progress.number} of {progress.of}" if progress.of > 1 else ""
-        parts = [f"{progress.order.task_id} · {what}{of}"]
-        if progress.stopping:
-            parts.append("stopping")
-        elif progress.began is None:
-            parts.append("asking the server")
-        else:
-            since = span((now - progress.began).total_seconds())
-            usual = f" (usually {progress.usual_s:.1f} s)" if progress.usual_s is not None else ""
-            tokens = "" if progress.tokens is None else f" · {progress.tokens:,} tokens"
-            parts.append(f"canvas {progress.canvases}{tokens} · {since}{usual}")
-        if progress.practice:
-            parts.append("practice")
         kept = len(progress.kept)
         waiting = (
             f"waits for {progress.busy} request{'s' if progress.busy > 1 else ''} of others on this server"
@@ -145,7 +141,8 @@ class RunPanel(Container):
             if kept
             else ""
         )
-        self._head(" · ".join(parts), waiting)
+        self._head(head_words(progress, now), waiting)
+        self._trial("\n".join(trial_lines(progress, now)))
         prompt = progress.prepared
         self.query_one("#run-prompt", Static).update(
             "" if prompt is None else f"asks: {visible(prompt.prompt_text.strip())}"
