@@ -42,7 +42,12 @@ def _run_rows(first: Run, second: Run) -> Iterator[Row]:
     for key, line in values(first).items():
         factor = None if reason or key not in COMPARED else ratio(first, second, key)
         shown = "" if factor is None else f"   × {factor:.2f}"
-        yield Row(key, line.label, f"{line.value} → {newer[key].value}{shown}", DEFINITIONS[key])
+        yield Row(key, line.label, f"{_pair(line.value, newer[key].value)}{shown}", DEFINITIONS[key])
+
+
+def _pair(older: str, newer: str) -> str:
+    missing = "not measurable: "
+    return f"both {older}" if older == newer and older.startswith(missing) else f"{older} → {newer}"
 
 
 def _trial_rows(first: Sequence[Run], second: Sequence[Run]) -> Iterator[Row]:

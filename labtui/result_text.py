@@ -117,13 +117,13 @@ def number_line(measured: Measured) -> str:
         parts += [dropped_words(measured), f"trial {run.trial}"]
     else:
         parts.append(f"run {run.id}")
-    line = " · ".join(part for part in parts if part)
-    return f"practice, says nothing about DiffusionGemma: {line}" if run.practice else line
+    return " · ".join(part for part in parts if part)
 
 
 def number_text(measured: Measured) -> str:
-    """The number line with the definitions of what is in it, to be pasted."""
-    lines = [number_line(measured), f"end to end: {DEFINITIONS['end_to_end_tps']}"]
+    """The number line with its label and the definitions of what is in it, to be pasted."""
+    lines = [PRACTICE] if measured.run.practice else []
+    lines += [number_line(measured), f"end to end: {DEFINITIONS['end_to_end_tps']}"]
     if measured.over_trial:
         lines += [f"{name}: {text}" for name, text in TRIAL_DEFINITIONS.items()]
     return "\n".join(lines)
@@ -194,11 +194,8 @@ def speed_rows(measured: Measured) -> tuple[Row, ...]:
 def trial_rows(measured: Measured) -> tuple[Row, ...]:
     summary = measured.summary
     over = tuple(f"{name}: {text}" for name, text in TRIAL_DEFINITIONS.items())
-    rows = [
-        Row(key, LABELS[key], spread_text(key, spread), DEFINITIONS[key], over if key == "end_to_end_tps" else ())
-        for key, spread in summary.values.items()
-    ]
-    return (rows[0], Row("runs", "runs", runs_words(measured), OTHER_DEFINITIONS["runs"]), *rows[1:])
+    rows = [Row(key, LABELS[key], spread_text(key, spread), DEFINITIONS[key]) for key, spread in summary.values.items()]
+    return (rows[0], Row("runs", "runs", runs_words(measured), OTHER_DEFINITIONS["runs"], over), *rows[1:])
 
 
 def runs_words(measured: Measured) -> str:
