@@ -136,7 +136,7 @@ def _claims_beside(
     reason = _why_none(run)
     if reason is not None:
         return ClaimsBeside(reason=reason, comparable=_comparable(run))
-    model = _model_of(run, {claim.model for claim in claims})
+    model = model_of(run, {claim.model for claim in claims})
     if model is None:
         return ClaimsBeside(reason=f"no claim is about {run.evidence.get('model') or run.checkpoint}")
     beside: list[Beside] = []
@@ -200,7 +200,7 @@ def _differences(claim: Claim, run: Run) -> tuple[str, ...]:
     return tuple(said)
 
 
-def _model_of(run: Run, known: set[str]) -> str | None:
+def model_of(run: Run, known: set[str]) -> str | None:
     """Which of the models that claims are about this run is of, told by the names it was served under."""
     checkpoint = checkpoints().get(run.checkpoint)
     names = [run.checkpoint, run.evidence.get("model"), run.evidence.get("weights")]
