@@ -44,6 +44,7 @@ LAB_COMMANDS = (
     Command("g", "log", "log", "The server's log: follow, scroll, search"),
     Command("w", "verdict", "verdict", "Write or read your verdict"),
     Command("u", "runs", "all runs", "All runs, newest first: open a result, compare two"),
+    Command("b", "blind", "blind", "Judge two answers without knowing whose they are", shown=False),
     Command("k", "sweeps", "sweeps", "Speed by kind of prompt, by requests at once, by cap on steps", shown=False),
     Command("a", "attach", "attach", "Use a server that somebody else started, by its address", shown=False),
     Command("l", "latest", "latest runs", "To the latest runs; enter shows one", shown=False),
@@ -383,6 +384,12 @@ class LabScreen(TaskWork):
         from labtui.screens.runs import RunsScreen
 
         self.app.push_screen(RunsScreen())
+
+    def action_blind(self) -> None:
+        from labtui.screens.blind import BlindScreen
+
+        task = self.chosen_task
+        self.app.push_screen(BlindScreen(None if task is None else task.id))
 
     def action_sweeps(self) -> None:
         from labtui.screens.sweeps import SweepScreen

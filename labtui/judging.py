@@ -1,0 +1,171 @@
+"""Which two answers are judged blind next, what may be shown of them, and how judgements are told: commands and screens
+share it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from exercises.records import Run
+from labtui.errors import USAGE, LabError
+from store.judgements import Pair, Revealed, Tally, names_of, side_of, why_no_pair
+
+if TYPE_CHECKING:
+    from store.opening import Store
+
+PRACTICE_JUDGED = "practice: a judgement of two settings of the practice checkpoint, no evidence about DiffusionGemma"
+LETTER = {"left": "A", "right": "B"}
+CHOICE_WORDS = {"left": "A is better", "right": "B is better", "equal": "a tie", "neither": "both are bad"}
+
+
+@dataclass(frozen=True, slots=True)
+class ToJudge:
+    """prompt and asked_about: what both answers answer; asked_about is a run whose picture was sent, if one was.
+
+    Of that run nothing but its picture may be shown.
+    """
+
+    pair: Pair
+    prompt: str
+    asked_about: Run | None
+
+
+def to_judge(store: Store, task: str | None = None, first: str | None = None) -> ToJudge:
+    """The pair that was left without a judgement, else a new one. first: a task to look at before the others.
+
+    Raises LabError (exit 2) where there is none, with the commands that make one.
+    """
+    pair = left_open(store, task, first) or new_pair(store, _candidates(store, task, first))
+    if pair is None:
+        raise nothing_to_judge(store, task)
+    return shown_of(store, pair)
+
+
+def to_judge_between(store: Store, task: str | None, one: str, other: str) -> ToJudge:
+    """A pair of these two runs or trials. Raises LabError or StoreError (exit 2) where there is none."""
+    sides = [_runs_of(store, name) for name in (one, other)]
+    pair = new_pair(store, ((a, b) for a in sides[0] for b in sides[1] if task is None or a.task == task))
+    if pair is None:
+        raise nothing_to_judge(store, task)
+    return shown_of(store, pair)
+
+
+def shown_of(store: Store, pair: Pair) -> ToJudge:
+    run = store.judgements.one_of_both(pair.id)
+    return ToJudge(pair, str(run.evidence.get("prompt") or ""), run if run.evidence.get("images") else None)
+
+
+def left_open(store: Store, task: str | None = None, first: str | None = None) -> Pair | None:
+    pairs = store.judgements.open_pairs(task)
+    return min(pairs, key=lambda pair: pair.task != first, default=None)
+
+
+def new_pair(store: Store, candidates: Iterable[tuple[Run, Run]]) -> Pair | None:
+    judged = store.judgements.judged_runs()
+    for one, other in candidates:
+        if frozenset((one.id, other.id)) not in judged and why_no_pair(one, other) is None:
+            return store.judgements.make_pair(one.id, other.id)
+    return None
+
+
+def nothing_to_judge(store: Store, task: str | None) -> LabError:
+    """What there is instead of a pair, and the commands that lead to one."""
+    kept = [run for run in store.runs.list(task=task) if run.valid and not run.warmup]
+    name = task or (kept[0].task if kept else "coding")
+    if not kept:
+        cause = f"no valid run of {task} is kept" if task else "no valid run is kept"
+        return _none(task, cause, f"Run it on two models with the same seed: labtui run {name} --seed 1")
+    sides = sorted({side_of(run) for run in kept})
+    newest = kept[0]
+    seed = newest.evidence.get("seed")
+    again = f"labtui run {newest.task}{'' if seed is None else f' --seed {seed}'}"
+    if newest.practice and len({run.checkpoint for run in kept}) == 1:
+        fix = (
+            "Run two settings of it: labtui run coding --sweep steps --points 2,48. Two models need a GPU or a server "
+            "that is attached."
+        )
+    else:
+        other = "gemma4" if newest.checkpoint != "gemma4" else "bf16"
+        fix = (
+            f"Run the same prompt on another model: labtui serve stop, labtui serve start --checkpoint {other} --wait, "
+            f"{again}"
+        )
+    if len(sides) == 1:
+        return _none(task, f"all valid runs are from {sides[0]}", fix)
+    if store.judgements.tally(task):
+        return _none(
+            task, "every pair of the same prompt is judged", f"See labtui blind --tally. For a new one: {again}"
+        )
+    return _none(task, f"no two of {', '.join(sides[:4])} answered the same prompt", fix)
+
+
+def _none(task: str | None, cause: str, fix: str) -> LabError:
+    about = f" of answers to {task}" if task else " of answers"
+    return LabError(f"There is no new pair{about} to judge blind", cause, fix, USAGE)
+
+
+def _candidates(store: Store, task: str | None, first: str | None) -> Iterable[tuple[Run, Run]]:
+    """Runs of the same prompt, newest first; of two sides the newest of each come before older ones."""
+    groups: dict[tuple[Any, ...], list[Run]] = {}
+    for run in store.runs.list(task=task):
+        if run.valid and not run.warmup:
+            key = (run.task != first, run.practice, run.task_set, run.task, run.evidence.get("prompt"))
+            groups.setdefault(key, []).append(run)
+    return _crossed(sorted(groups.items(), key=lambda group: group[0][:2]))
+
+
+def _crossed(groups: Sequence[tuple[tuple[Any, ...], list[Run]]]) -> Iterator[tuple[Run, Run]]:
+    for _, runs in groups:
+        for at, one in enumerate(runs):
+            yield from ((one, other) for other in runs[at + 1 :] if side_of(other) != side_of(one))
+
+
+def _runs_of(store: Store, name: str) -> list[Run]:
+    trial = [run for run in store.runs.list(trial=name) if not run.warmup]
+    return trial or [store.runs.get(name)]
+
+
+def tally_line(one: Tally) -> str:
+    """ "bf16 3 : 1 gemma4 · 2 equal · 0 neither · 6 judged blind", with its label where it is practice."""
+    label = "practice · " if one.practice else ""
+    return (
+        f"{label}{one.first} {one.first_preferred} : {one.second_preferred} {one.second}"
+        f" · {one.equal} equal · {one.neither} neither · {one.judged} judged blind"
+    )
+
+
+def tally_sentence(one: Tally) -> str:
+    """For a verdict, in words."""
+    practice = "Practice, no evidence about DiffusionGemma: of" if one.practice else "Of"
+    return (
+        f"{practice} {one.judged} pair{'' if one.judged == 1 else 's'} of answers judged blind, {one.first} was better "
+        f"in {one.first_preferred}, {one.second} in {one.second_preferred}; {one.equal} equal, {one.neither} both bad."
+    )
+
+
+def tally_to_json(one: Tally) -> dict[str, Any]:
+    return {
+        "first": one.first,
+        "second": one.second,
+        "practice": one.practice,
+        "first_preferred": one.first_preferred,
+        "second_preferred": one.second_preferred,
+        "equal": one.equal,
+        "neither": one.neither,
+        "judged": one.judged,
+    }
+
+
+def revealed_lines(revealed: Revealed) -> Iterator[str]:
+    """Whose the answers are, and what the checkers found: facts, never a taste."""
+    from labtui.cli.run_text import check_lines
+    from labtui.terminal_text import visible_line
+
+    names = names_of(revealed)
+    for side, run in (("left", revealed.left), ("right", revealed.right)):
+        yield f"  {LETTER[side]} is {visible_line(names[side])} · run {run.id}"
+        for line in check_lines(run):
+            yield f"  {line}"
+    if revealed.pair.practice:
+        yield PRACTICE_JUDGED
