@@ -35,15 +35,18 @@ _USAGE_OPTIONS: tuple[dict[str, Any] | None, ...] = (
 def request_body(
     model: str,
     messages: Sequence[Mapping[str, Any]],
-    max_tokens: int,
+    max_tokens: int | None,
     stream_options: Mapping[str, Any] | None = _USAGE_OPTIONS[0],
     extra: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """The JSON of a request. It has no temperature, seed or min_p: vLLM refuses them for diffusion models.
 
     extra: further keys, such as chat_template_kwargs or vllm_xargs; they never replace the ones set here.
+    max_tokens: None leaves it out, for servers that want it by another name, in extra.
     """
-    asked = {"model": model, "messages": list(messages), "max_tokens": max_tokens, "stream": True}
+    asked: dict[str, Any] = {"model": model, "messages": list(messages), "stream": True}
+    if max_tokens is not None:
+        asked["max_tokens"] = max_tokens
     body: dict[str, Any] = {**(extra or {}), **asked}
     if stream_options is not None:
         body["stream_options"] = dict(stream_options)
@@ -53,7 +56,7 @@ def request_body(
 def stream_chat(
     endpoint: Endpoint,
     messages: Sequence[Mapping[str, Any]],
-    max_tokens: int,
+    max_tokens: int | None,
     *,
     on_chunk: OnChunk | None = None,
     cancel: threading.Event | None = None,

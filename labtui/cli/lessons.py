@@ -1,4 +1,4 @@
-"""lessons, lesson check, lesson new, lesson import."""
+"""lessons, lesson check, lesson new, lesson import; what belongs to the prompt is in answers.py."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from labtui.cli.answers import answers, ask, check_answer_command, prompt
 from labtui.cli.given_files import GivenPath
 from labtui.cli.lazy_group import LabCommand, LabGroup
 from labtui.cli.session import Session, json_option, pass_session
@@ -54,7 +55,14 @@ def lessons_command(session: Session, as_json: bool) -> None:
 
 @click.group(cls=LabGroup)
 def lesson() -> None:
-    """Lessons of your own: a scaffold, an import, and a check that names file, line and the nearest key."""
+    """Lessons of your own: a scaffold, an import, and a check that names file, line and the nearest key.
+
+    And the grounded prompt of a lesson: print it, ask a model, check what an assistant answered.
+    """
+
+
+for command in (prompt, ask, check_answer_command, answers):
+    lesson.add_command(command)
 
 
 @lesson.command()

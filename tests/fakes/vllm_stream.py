@@ -96,11 +96,15 @@ class FakeVllm:
     metrics: "diffusion", "plain" (no diffusion counters), "none" (404) or "garbage". counters_lag_s: they follow the
     stream this late. other_tokens: tokens of somebody else that the counters gain with each request. busy: requests of
     somebody else that are running all the time. written: every event with the moment before it was sent.
+    models, max_model_len, root: what /v1/models says.
     """
 
     script: Script = CASE_A
     scripts: dict[int, Script] = field(default_factory=dict)
     api_key: str | None = None
+    models: tuple[str, ...] = (MODEL,)
+    max_model_len: int | None = 4096
+    root: str | None = None
     metrics: str = "diffusion"
     counters_lag_s: float = 0.0
     other_tokens: int = 0
@@ -213,7 +217,9 @@ class _Handler(BaseHTTPRequestHandler):
         elif self.path == "/health":
             self._answer(200, "")
         elif self.path == "/v1/models":
-            self._answer(200, json.dumps({"object": "list", "data": [{"id": MODEL, "max_model_len": 4096}]}))
+            known = {"max_model_len": fake.max_model_len, "root": fake.root}
+            told = {key: value for key, value in known.items() if value is not None}
+            self._answer(200, json.dumps({"object": "list", "data": [{"id": one, **told} for one in fake.models]}))
         elif self.path == "/metrics" and fake.metrics != "none":
             page = "no metrics{{ here" if fake.metrics == "garbage" else fake.metrics_page()
             self._answer(200, page, "text/plain; version=0.0.4")
@@ -227,7 +233,7 @@ class _Handler(BaseHTTPRequestHandler):
         if fake.api_key is not None and self.headers.get("Authorization") != f"Bearer {fake.api_key}":
             self._answer(401, json.dumps({"error": "Unauthorized"}))
             return
-        if body.get("model") != MODEL:
+        if body.get("model") not in fake.models:
             self._answer(404, _error(f"The model `{body.get('model')}` does not exist.", "NotFoundError", 404))
             return
         script = fake.take(body)
