@@ -63,6 +63,8 @@ LABELS: dict[str, str] = {
     "canvas_fill": "canvas fill",
 }
 
+COUNTS = frozenset({"prompt_tokens", "completion_tokens", "canvases", "after_first_canvas_gaps"})
+
 REASON_KEYS: dict[str, str] = {
     "prompt_tokens": "prompt_tokens_reason",
     "completion_tokens": "completion_tokens_reason",
@@ -145,14 +147,27 @@ def speed_lines(speed: Speed) -> tuple[SpeedLine, ...]:
         "end_to_end_tps": format_rate(speed.end_to_end_tps),
         "first_canvas_s": format_seconds(speed.first_canvas_s),
         "after_first_canvas_tps": after_first,
-        "steps_per_canvas": _or_reason(speed.steps_per_canvas, lambda steps: f"{steps:.3g}"),
-        "canvas_fill": _or_reason(speed.canvas_fill, lambda fill: f"{fill:.3g} ({fill * 100:.3g} %)"),
-        "canvases": f"{speed.canvases}",
-        "completion_tokens": _or_reason(speed.completion_tokens, lambda tokens: f"{tokens:,}"),
-        "prompt_tokens": _or_reason(speed.prompt_tokens, lambda tokens: f"{tokens:,}"),
+        "steps_per_canvas": format_value("steps_per_canvas", speed.steps_per_canvas),
+        "canvas_fill": _or_reason(
+            speed.canvas_fill, lambda fill: f"{format_value('canvas_fill', fill)} ({fill * 100:.3g} %)"
+        ),
+        "canvases": format_value("canvases", speed.canvases),
+        "completion_tokens": format_value("completion_tokens", speed.completion_tokens),
+        "prompt_tokens": format_value("prompt_tokens", speed.prompt_tokens),
         "wall_s": format_seconds(speed.wall_s),
     }
     return tuple(SpeedLine(key, LABELS[key], text, DEFINITIONS[key]) for key, text in shown.items())
+
+
+def format_value(key: str, value: float | NotMeasurable) -> str:
+    """A value of a speed, or a median of several, in the form in which it is shown everywhere. key: of DEFINITIONS."""
+    if key.endswith("_tps"):
+        return format_rate(value)
+    if key.endswith("_s"):
+        return format_seconds(value)
+    if key in COUNTS:
+        return _or_reason(value, lambda count: f"{int(count):,}" if count == int(count) else f"{count:,.1f}")
+    return _or_reason(value, lambda number: f"{number:.3g}")
 
 
 def format_rate(rate: float | NotMeasurable) -> str:

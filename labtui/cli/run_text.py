@@ -10,7 +10,7 @@ from typing import Any
 
 from exercises.memory_floor import doubt_of
 from exercises.records import NotMeasurable, Run
-from exercises.speed import DEFINITIONS, LABELS, TRIAL_DEFINITIONS, SpeedLine, format_rate, format_seconds, speed_lines
+from exercises.speed import DEFINITIONS, LABELS, TRIAL_DEFINITIONS, SpeedLine, format_rate, format_value, speed_lines
 from exercises.trial import Spread, Trial
 from labtui.terminal_text import visible, visible_line
 
@@ -169,20 +169,14 @@ def spread_text(key: str, spread: Spread | NotMeasurable) -> str:
     """ "1,060 tok/s, median of 5 (1,048 tok/s to 1,064 tok/s)", or "not measurable: one canvas"."""
     if isinstance(spread, NotMeasurable):
         return f"not measurable: {spread.reason}"
-    median, lowest, highest = (_with_unit(key, value) for value in (spread.median, spread.lowest, spread.highest))
+    median, lowest, highest = (format_value(key, value) for value in (spread.median, spread.lowest, spread.highest))
     if spread.n < 2:
         return f"{median}, one value"
     text = f"{median}, median of {spread.n} ({lowest} to {highest})"
     if isinstance(spread.interval, NotMeasurable):
         return f"{text}; {spread.interval.reason}"
-    low, high = (_with_unit(key, value) for value in (spread.interval.low, spread.interval.high))
+    low, high = (format_value(key, value) for value in (spread.interval.low, spread.interval.high))
     return f"{text}; {spread.interval.coverage:.1%} interval {low} to {high}"
-
-
-def _with_unit(key: str, value: float) -> str:
-    if key.endswith("_tps"):
-        return format_rate(value)
-    return format_seconds(value) if key.endswith("_s") else f"{value:,.3g}"
 
 
 def columns(rows: Iterable[Sequence[str]]) -> Iterator[str]:
