@@ -84,6 +84,13 @@ def sweep_title(document: Mapping[str, Any]) -> str:
     return " · ".join(part for part in (f"sweep by {by}", *task, str(document["checkpoint"])) if part)
 
 
+def sweep_facts(document: Mapping[str, Any]) -> str:
+    """What stands under the title: its id, and how many rounds a point's median is of."""
+    rounds = document.get("rounds")
+    of = "" if rounds is None else f"{rounds} round{'' if rounds == 1 else 's'} a point"
+    return " · ".join(part for part in (str(document["id"]), of) if part)
+
+
 def remarks_of(document: Mapping[str, Any]) -> tuple[str, ...]:
     """What must be known beside the bars: points that measure queueing, and points that have no runs."""
     found: list[str] = []

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 from xml.sax.saxutils import escape
 
-from exercises.sweep_panels import Bar, panels_of, remarks_of, sweep_title
+from exercises.sweep_panels import Bar, panels_of, remarks_of, sweep_facts, sweep_title
 
 WIDTH = 720
 BAR_LEFT, BAR_WIDTH = 170, 300
@@ -25,7 +25,7 @@ def sweep_svg(document: Mapping[str, Any]) -> str:
     title = sweep_title(document)
     y = 30
     parts = [_text(16, y, title, 17)]
-    about = [f"{document['id']} · {document['started_at']}", *([PRACTICE] if document["practice"] else [])]
+    about = [f"{sweep_facts(document)} · {document['started_at']}", *([PRACTICE] if document["practice"] else [])]
     for line in (*about, *(part for remark in remarks_of(document) for part in textwrap.wrap(remark, 100))):
         y += LINE
         parts.append(_text(16, y, line, 12))

@@ -130,11 +130,11 @@ def sweep_lines(document: Mapping[str, Any]) -> Iterator[str]:
     """The points of a sweep as a table and as bars; every number with its definition below."""
     from exercises.speed import TRIAL_DEFINITIONS
     from exercises.sweep_bars import plot_lines
-    from exercises.sweep_panels import panels_of, remarks_of, sweep_title
+    from exercises.sweep_panels import panels_of, remarks_of, sweep_facts, sweep_title
     from labtui.cli.run_text import PRACTICE_LABEL, columns, local_time
     from labtui.terminal_text import visible_line
 
-    title = f"{sweep_title(document)} · {document['id']} · {local_time(document['started_at'])}"
+    title = f"{sweep_title(document)} · {sweep_facts(document)} · {local_time(document['started_at'])}"
     yield visible_line(title)
     if document["practice"]:
         yield f"  {PRACTICE_LABEL}"

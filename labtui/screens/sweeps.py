@@ -241,6 +241,8 @@ them. Numbers of the practice checkpoint are labelled so: they say nothing about
     def action_axis(self) -> None:
         axis = AXES[(AXES.index(self._order.axis) + 1) % len(AXES)]
         self._choose(replace(self._order, axis=axis, task_id=None if axis == "kinds" else self._task_id, wanted=()))
+        newest = next((one for one in self._kept if one.axis == axis), None)
+        self._draw(None if newest is None else newest.document)
 
     def action_task(self) -> None:
         tasks = () if self._possible is None else self._possible.tasks
@@ -279,7 +281,7 @@ them. Numbers of the practice checkpoint are labelled so: they say nothing about
         rows = (
             ("k  vary", "  ".join(names)),
             ("t  task", "each kind is one" if order.task_id is None else order.task_id),
-            ("p  points", visible_line(points or ("…" if possible is None else "none"))),
+            ("p  points", visible_line(points or ("…" if possible is None else "–"))),
             ("r  rounds", f"{rounds}{about}"),
         )
         self.query_one("#sweep-choice", Static).update("\n".join(f"{name:<11}{value}" for name, value in rows))
@@ -287,6 +289,7 @@ them. Numbers of the practice checkpoint are labelled so: they say nothing about
         line = self.query_one("#sweep-fault", Static)
         line.display = fault is not None
         if fault is not None:
+            self.query_one("#sweep-scroll", VerticalScroll).scroll_home(animate=False)
             line.update(f"✗ {visible_line(fault.title)}: {visible_line(fault.cause)}\n→ {visible_line(fault.fix)}\n")
         self._turn_keys()
 

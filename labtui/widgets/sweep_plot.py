@@ -10,7 +10,7 @@ from textual.style import Style
 from textual.widget import Widget
 
 from exercises.sweep_bars import bar_lines
-from exercises.sweep_panels import panels_of, remarks_of, sweep_title
+from exercises.sweep_panels import panels_of, remarks_of, sweep_facts, sweep_title
 from labtui.terminal_text import visible_line
 
 PRACTICE = "! practice checkpoint: these numbers say nothing about DiffusionGemma"
@@ -65,7 +65,8 @@ class SweepPlot(Widget):
         document = self.document
         if document is None or width < 20:
             return
-        yield from _wrapped(f"{sweep_title(document)} · {document['id']}", width, "head")
+        yield from _wrapped(sweep_title(document), width, "head")
+        yield from _wrapped(sweep_facts(document), width, "words")
         if document["practice"]:
             yield from _wrapped(PRACTICE, width, "warning")
         for remark in remarks_of(document):

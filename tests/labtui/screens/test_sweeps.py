@@ -154,6 +154,10 @@ async def test_arrows_walk_the_sweeps_that_are_kept(in_sweeps, in_store) -> None
         assert lab.screen.document["id"] == older.id and "Sweep 1 of 2" in lab.line
         await lab.press("left", "right")
         assert lab.screen.document["id"] == newest.id
+        await lab.press("k")
+        assert lab.screen.document is None, "none by requests at once yet"
+        await lab.press("k", "k")
+        assert lab.screen.document["id"] == newest.id
 
 
 async def test_without_a_server_it_says_where_one_is_started(running) -> None:
