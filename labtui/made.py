@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from labtui.predicting import checked_predictions
 from lessons.errors import LessonError
 from lessons.evidence import Made, missing_for_gate
 from lessons.model import Lesson, PracticePiece
@@ -79,6 +80,7 @@ def made_so_far(lesson: Lesson, store: Store) -> Made:
         verdict.text if verdict else "",
         verdict.runs if verdict else (),
         store.runs.ids(),
+        checked_predictions(lesson, notes),
     )
 
 

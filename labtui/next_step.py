@@ -12,7 +12,7 @@ from lessons.walk import Step, steps
 
 @dataclass(frozen=True, slots=True)
 class NextStep:
-    """kind: "recall", "read", "serve", "wait", "run", "verdict", "gate" or "rest".
+    """kind: "recall", "read", "predict", "serve", "wait", "run", "verdict", "gate" or "rest".
 
     step: the step of the lesson that it belongs to, where there is one. command: what to type for it.
     """
@@ -74,6 +74,15 @@ def _in_lesson(standing: Standing, server: str, begun: bool) -> NextStep:
             "Answer the recall questions",
             "Answer first, then reveal: without watching or reading again.",
             f"labtui recall {lesson.id}",
+            lesson.id,
+            step.id,
+        )
+    if step.kind == "predict":
+        return NextStep(
+            "predict",
+            f"Predict: {step.title}",
+            "Write the number down first; then your server's log says what is true.",
+            f"labtui predict {lesson.id} {step.id.removeprefix('predict/')}",
             lesson.id,
             step.id,
         )

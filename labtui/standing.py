@@ -74,6 +74,7 @@ def standing_of(lesson: Lesson, store: Store) -> Standing:
     marked = {step for step in store.progress.done(lesson.id) if not step.startswith("gate/")}
     doing = {
         *(f"lab/{task.id}" for task in lesson.lab_tasks if task.task in runs),
+        *(f"predict/{one}" for one in made.predicted),
         *(f"recall/{item.id}" for item in lesson.recall if item.id in answered),
         *(f"gate/{gate}" for gate, missing in gates.items() if not missing),
         *(f"practice/{piece}" for piece, missing in pieces.items() if not missing),

@@ -24,6 +24,7 @@ COUNTS = {
     "evidence-map": "your transcript evidence map, complete",
     "harness-map": "your harness map, complete, with its weakest link",
     "teach-back": "your teach-back card, complete and timed",
+    "predictions": "your predictions, each made before it was checked",
     "runs": "a run of yours, named in the text",
     "verdict": "your verdict, citing runs",
 }
@@ -35,6 +36,7 @@ class Made:
 
     pieces: by the id of the practice piece. texts: what was written for practice pieces of free text, by id.
     verdict, verdict_runs: the newest verdict and the ids of the runs it cites. runs: ids of all runs that are kept.
+    predicted: ids of the predictions that were made and checked.
     """
 
     pieces: Mapping[str, Piece] = field(default_factory=dict)
@@ -42,6 +44,7 @@ class Made:
     verdict: str = ""
     verdict_runs: tuple[str, ...] = ()
     runs: Collection[str] = ()
+    predicted: Collection[str] = ()
 
 
 def counts_for_gate(gate: Gate) -> str:
@@ -94,6 +97,9 @@ def _missing_for_gate(lesson: Lesson, gate: Gate, text: str, made: Made) -> Iter
                 yield from _piece(lesson, made, HarnessMap, "harness map")
             case "teach-back":
                 yield from _piece(lesson, made, TeachBack, "teach-back card")
+            case "predictions":
+                left = (one for one in lesson.predictions if one.id not in made.predicted)
+                yield from (f"Predict and check: {one.title}" for one in left)
             case "runs" if not any(run in text for run in made.runs):
                 yield "Name a run of yours in the text." if made.runs else "No run is kept yet; make one in the lab."
             case "verdict":

@@ -34,6 +34,7 @@ def step_fingerprints(lesson: Lesson) -> dict[str, str]:
     parts |= {f"pitfall/{one.id}": (one.body,) for one in lesson.pitfalls}
     parts |= {f"misconception/{one.id}": (one.claim, one.correction, one.why) for one in lesson.misconceptions}
     parts |= {f"practice/{one.id}": (one.title, one.body, one.done_signal) for one in lesson.practice}
+    parts |= {f"predict/{one.id}": (one.title, one.exercise, one.body, one.worked) for one in lesson.predictions}
     parts |= {f"lab/{one.id}": (one.task, one.title, one.body) for one in lesson.lab_tasks}
     parts |= {f"recall/{one.id}": (one.question, one.answer, *one.points) for one in lesson.recall}
     parts |= {f"gate/{one.id}": (one.title, one.body) for one in lesson.gates}

@@ -22,6 +22,7 @@ from lessons.model import (
     Misconception,
     Pitfall,
     PracticePiece,
+    Prediction,
     RecallItem,
     Source,
     Video,
@@ -93,6 +94,7 @@ def _lesson(document: Document) -> Lesson:
         sources=_parts(data, "source", _source),
         path=document.path,
         retired=tuple(data.get("retired", ())),
+        predictions=_parts(data, "prediction", _prediction),
     )
 
 
@@ -186,6 +188,12 @@ def _practice_piece(values: Values) -> PracticePiece:
 
 def _gate(values: Values) -> Gate:
     return Gate(values["id"], _text(values, "title"), _text(values, "body"), tuple(values.get("needs", ())))
+
+
+def _prediction(values: Values) -> Prediction:
+    return Prediction(
+        values["id"], _text(values, "title"), values["exercise"], _text(values, "body"), _text(values, "worked")
+    )
 
 
 def _lab_task(values: Values) -> LabTask:

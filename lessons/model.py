@@ -150,6 +150,20 @@ class RecallItem:
 
 
 @dataclass(frozen=True, slots=True)
+class Prediction:
+    """Asked first, checked afterwards. exercise: "set/exercise", which says what a server must show for it.
+
+    worked: how the number comes about, told after it was checked.
+    """
+
+    id: str
+    title: str
+    exercise: str
+    body: str
+    worked: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class LabTask:
     """A task of the lab. task names it in whatever exercise set belongs to the served checkpoint."""
 
@@ -200,3 +214,4 @@ class Lesson:
     sources: tuple[Source, ...]
     path: Path
     retired: tuple[str, ...] = ()
+    predictions: tuple[Prediction, ...] = ()

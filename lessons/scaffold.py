@@ -153,6 +153,15 @@ piece = "text"                    # or evidence-map, harness-map, teach-back, ch
 body = "What to make of what."
 done_signal = "What is there when it is done."
 
+# Asked first, then checked by the log of a launch or by a run. `exercise` is of a set in a predictions.toml beside this
+# file, or of one that comes with labtui; it says which launch or run shows the number.
+[[prediction]]
+id = "a-number"
+title = "What will the server say?"
+exercise = "kv-cache-line/half-the-length"
+body = "What is started, and which number is asked for."
+worked = "How the number comes about; told afterwards."
+
 # `task` names a task of the exercise set: "coding" and "vision" are in every set.
 [[lab_task]]
 id = "coding"
@@ -172,7 +181,7 @@ anchors = ["first-claim"]
 [[gate]]
 id = "own-words"
 title = "The claim, in your words"
-needs = ["own-words", "citation"] # or evidence-map, harness-map, teach-back, runs, verdict
+needs = ["own-words", "citation"] # or evidence-map, harness-map, teach-back, predictions, runs, verdict
 body = "What the person has to show."
 
 # For the prompt that a person gives to an assistant. What you leave out is filled in.
@@ -186,7 +195,7 @@ includes = ["what its answer contains"]
 quality_bar = ["What would make the answer worthless, turned round."]
 
 # Corrections and remarks that are not in the source. `about` is a step: "kind/id", "frame" or "verdict",
-# with the kinds card, deep, anchor, example, pitfall, misconception, practice, lab, recall, gate.
+# with the kinds card, deep, anchor, example, pitfall, misconception, practice, predict, lab, recall, gate.
 [[note]]
 id = "a-correction"
 about = "anchor/first-claim"

@@ -9,13 +9,34 @@ FORMAT_VERSION = 1
 OLDEST_FORMAT = 1
 
 Kind = Literal[
-    "text", "line", "id", "ids", "retired", "texts", "time", "url", "lang", "count", "release", "piece", "needs"
+    "text",
+    "line",
+    "id",
+    "ids",
+    "retired",
+    "texts",
+    "time",
+    "url",
+    "lang",
+    "count",
+    "release",
+    "piece",
+    "needs",
+    "exercise",
 ]
 
-LENGTH_LIMITS: dict[Kind, int] = {"text": 20_000, "line": 500, "id": 64, "url": 2_000, "lang": 35, "release": 20}
+LENGTH_LIMITS: dict[Kind, int] = {
+    "text": 20_000,
+    "line": 500,
+    "id": 64,
+    "url": 2_000,
+    "lang": 35,
+    "release": 20,
+    "exercise": 129,
+}
 LIST_LIMIT = 200
 PIECES = ("evidence-map", "harness-map", "teach-back", "checklist", "transfer", "text")
-NEEDS = ("own-words", "citation", "evidence-map", "harness-map", "teach-back", "runs", "verdict")
+NEEDS = ("own-words", "citation", "evidence-map", "harness-map", "teach-back", "predictions", "runs", "verdict")
 SIZE_LIMIT_BYTES = 1_048_576
 
 
@@ -23,7 +44,7 @@ SIZE_LIMIT_BYTES = 1_048_576
 class Key:
     """kind: what the value must be. text: Markdown, any number of lines; line: one line; texts: a list of text;
     ids: a list of anchor ids; retired: ids no longer in use; time: "m:ss", "h:mm:ss" or seconds; release: "0.3.1";
-    piece: one of PIECES; needs: a list of NEEDS."""
+    piece: one of PIECES; needs: a list of NEEDS; exercise: "set/exercise", two ids."""
 
     name: str
     kind: Kind
@@ -120,6 +141,11 @@ TABLES = (
     ),
     Table(
         "practice", (ID, TITLE, Key("piece", "piece"), BODY, Key("done_signal", "text", required=True)), step="practice"
+    ),
+    Table(
+        "prediction",
+        (ID, TITLE, Key("exercise", "exercise", required=True), BODY, Key("worked", "text")),
+        step="predict",
     ),
     Table("lab_task", (ID, Key("task", "id", required=True), TITLE, BODY), step="lab"),
     Table(

@@ -15,6 +15,7 @@ from lessons.times import parse_clock
 
 KEBAB_CASE = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 RETIRED_ID = re.compile(rf"(?:[a-z]+/)?{KEBAB_CASE.pattern}")
+EXERCISE = re.compile(rf"{KEBAB_CASE.pattern}/{KEBAB_CASE.pattern}")
 LANGUAGE = re.compile(r"[A-Za-z]{2,8}(?:-[A-Za-z0-9]{1,8})*")
 RELEASE = re.compile(r"[0-9]{1,6}(?:\.[0-9]{1,6}){0,3}")
 # They turn the text around them over, so that a line shows something other than what it says.
@@ -95,6 +96,14 @@ def _retired(value: Any) -> str:
     if RETIRED_ID.fullmatch(value):
         return ""
     return f'{quoted(value)} is neither an id nor a kind and an id, as in "recall/a-b1"'
+
+
+def _exercise(value: Any) -> str:
+    if message := _string(value, "exercise"):
+        return message
+    if EXERCISE.fullmatch(value):
+        return ""
+    return f'{quoted(value)} is no exercise: its set and its id, as in "kv-cache-line/half-the-length"'
 
 
 def _piece(value: Any) -> str:
@@ -178,4 +187,5 @@ CHECKS: dict[Kind, Callable[[Any], str]] = {
     "count": _count,
     "release": _release,
     "piece": _piece,
+    "exercise": _exercise,
 }

@@ -37,11 +37,13 @@ def _walk(lesson: Lesson) -> Iterator[Step]:
     for example in lesson.examples:
         yield Step(f"example/{example.id}", "example", example.title)
     for pitfall in lesson.pitfalls:
-        yield Step(f"pitfall/{pitfall.id}", "pitfall", _first_sentence(pitfall.body))
+        yield Step(f"pitfall/{pitfall.id}", "pitfall", first_sentence(pitfall.body))
     for misconception in lesson.misconceptions:
         yield Step(f"misconception/{misconception.id}", "misconception", misconception.claim)
     for piece in lesson.practice:
         yield Step(f"practice/{piece.id}", "practice", piece.title)
+    for prediction in lesson.predictions:
+        yield Step(f"predict/{prediction.id}", "predict", prediction.title)
     for task in lesson.lab_tasks:
         yield Step(f"lab/{task.id}", "lab", task.title)
     if lesson.lab_tasks:
@@ -57,7 +59,7 @@ def notes_about(lesson: Lesson, step_id: str) -> tuple[EditorNote, ...]:
     return tuple(note for note in lesson.notes if note.about == step_id)
 
 
-def _first_sentence(markdown: str) -> str:
+def first_sentence(markdown: str) -> str:
     plain = " ".join(re.sub(r"[*_`#>]+", "", markdown).split())
     sentence = SENTENCE_END.split(plain, maxsplit=1)[0].rstrip(".")
     return sentence if len(sentence) <= TITLE_LENGTH else sentence[: TITLE_LENGTH - 1].rstrip() + "…"

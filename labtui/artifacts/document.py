@@ -5,12 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import date, datetime
 
+from exercises.errors import ExerciseError
+from exercises.predictions import PredictionExercise
 from exercises.records import Run
 from labtui.artifacts.harness_map import MapRow, harness_map
 from labtui.artifacts.made_pieces import MadePieces, WeakestLink, made_pieces
 from labtui.made import missing_at_gates
+from labtui.predicting import Predicted, exercise_of, made_predictions
 from labtui.version import version
-from lessons.model import Anchor, Gate, Lesson, Misconception, RecallItem
+from lessons.model import Anchor, Gate, Lesson, Misconception, Prediction, RecallItem
 from lessons.times import anchor_url, clock
 from lessons.walk import steps
 from store.moments import now as current_moment
@@ -67,6 +70,15 @@ class Believed:
 
 
 @dataclass(frozen=True, slots=True)
+class PredictedInLesson:
+    """predicted: None before there is a number. exercise: None where it is not here, so that nothing judges it."""
+
+    prediction: Prediction
+    predicted: Predicted | None
+    exercise: PredictionExercise | None
+
+
+@dataclass(frozen=True, slots=True)
 class StepNote:
     title: str
     note: Note
@@ -90,6 +102,7 @@ class Artifact:
     recall: tuple[Recalled, ...]
     gates: tuple[GateStanding, ...]
     misconceptions: tuple[Believed, ...]
+    predictions: tuple[PredictedInLesson, ...]
     notes: tuple[StepNote, ...]
 
     @property
@@ -119,8 +132,8 @@ class Artifact:
 
     @property
     def other_notes(self) -> tuple[StepNote, ...]:
-        """Those that stand nowhere else in the artifact: not at a stage, an anchor or a practice piece."""
-        elsewhere = ("card/", "anchor/", "practice/")
+        """Those that stand nowhere else in the artifact, as at a stage, an anchor or a practice piece."""
+        elsewhere = ("card/", "anchor/", "practice/", "predict/")
         return tuple(noted for noted in self.notes if not noted.note.step.startswith(elsewhere))
 
     @property
@@ -152,8 +165,25 @@ def collect(lesson: Lesson, store: Store, now: datetime | None = None) -> Artifa
         recall=_recall(lesson, store),
         gates=gates,
         misconceptions=tuple(Believed(one, guesses.get(one.id)) for one in lesson.misconceptions),
-        notes=tuple(StepNote(step.title, notes[step.id]) for step in steps(lesson) if step.id in notes),
+        predictions=_predictions(lesson, notes),
+        notes=tuple(
+            StepNote(step.title, notes[step.id])
+            for step in steps(lesson)
+            if step.id in notes and step.kind != "predict"
+        ),
     )
+
+
+def _predictions(lesson: Lesson, notes: dict[str, Note]) -> tuple[PredictedInLesson, ...]:
+    made = made_predictions(lesson, {step: note.text for step, note in notes.items()})
+    return tuple(PredictedInLesson(one, made.get(one.id), _exercise(lesson, one)) for one in lesson.predictions)
+
+
+def _exercise(lesson: Lesson, prediction: Prediction) -> PredictionExercise | None:
+    try:
+        return exercise_of(lesson, prediction)
+    except ExerciseError:
+        return None
 
 
 def _runs(lesson: Lesson, store: Store, verdict: Verdict | None) -> tuple[Run, ...]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from exercises.records import Run
 from lessons.model import Card, Lesson
+from lessons.walk import first_sentence
 from store.verdicts import Verdict
 
 PRACTICE_LABEL = "practice"
@@ -57,6 +58,12 @@ def harness_map(
     return tuple(_row(card, evidence, words.get(card.id)) for card in lesson.cards)
 
 
+def map_title(lesson: Lesson) -> str:
+    """What the page is a map of: the agent's harness where the lesson's diagram has its stages."""
+    is_harness = any(card.stage.casefold() in STAGES for card in lesson.cards)
+    return "Agent harness map" if is_harness else "Lesson map"
+
+
 def label(run: Run) -> str:
     """How a run's checkpoint is named wherever one of its numbers stands."""
     if not run.practice:
@@ -81,8 +88,8 @@ def command_line(run: Run) -> str | None:
 
 
 def _row(card: Card, evidence: _Evidence, words: str | None) -> MapRow:
-    describe = STAGES.get(card.stage.casefold(), _unknown_stage)
-    here, boundary, proof, is_open = describe(evidence)
+    describe = STAGES.get(card.stage.casefold())
+    here, boundary, proof, is_open = _own_stage(card, words) if describe is None else describe(evidence)
     return MapRow(card.id, card.stage, here, boundary, proof, is_open, words)
 
 
@@ -172,8 +179,14 @@ def _artifact(evidence: _Evidence) -> _Described:
     )
 
 
-def _unknown_stage(_: _Evidence) -> _Described:
-    return "", "", "Open: see the note", True
+def _own_stage(card: Card, words: str | None) -> _Described:
+    """A stage of the lesson's own, which nothing in a run proves: the person's words on it do."""
+    return (
+        first_sentence(card.body),
+        "",
+        "In my words, below" if words else "Open: not in my words yet",
+        not words,
+    )
 
 
 STAGES: Mapping[str, Callable[[_Evidence], _Described]] = {

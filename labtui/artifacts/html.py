@@ -10,7 +10,7 @@ from exercises.checkers.svg import extract_svg
 from exercises.records import Run
 from exercises.speed import DEFINITIONS, LABELS
 from labtui.artifacts.document import Artifact, Believed, GateStanding, Recalled
-from labtui.artifacts.harness_map import label
+from labtui.artifacts.harness_map import label, map_title
 from labtui.artifacts.html_text import (
     Html,
     element,
@@ -25,6 +25,7 @@ from labtui.artifacts.html_text import (
 )
 from labtui.artifacts.made_pieces import made_text, piece_of
 from labtui.artifacts.markdown import MARK
+from labtui.artifacts.prediction_row import prediction_row
 from labtui.artifacts.run_facts import (
     SPEED_COLUMNS,
     left_out_words,
@@ -62,7 +63,7 @@ def to_html(artifact: Artifact, picture_of: Picture | None = None) -> str:
         element("meta", name="color-scheme", content="light dark"),
         element("meta", name="referrer", content="no-referrer"),
         element("meta", name="generator", content=f"{artifact.made_by}; {MARK}"),
-        element("title", f"Agent harness map: {artifact.lesson.title}"),
+        element("title", f"{map_title(artifact.lesson)}: {artifact.lesson.title}"),
         element("style", Html(STYLE.read_text("utf-8"))),
     )
     body = element("body", element("main", *sheets, _foot(artifact)))
@@ -78,7 +79,7 @@ def _own_picture(answer: str) -> bytes:
 def _map_sheet(artifact: Artifact) -> Iterator[Html]:
     """What the artifact is about: on one A4 page where its texts are as long as they should be."""
     lesson = artifact.lesson
-    yield element("p", "Agent harness map", class_="over-title")
+    yield element("p", map_title(lesson), class_="over-title")
     yield element("h1", text_of(lesson.title))
     yield element("div", prose(lesson.summary), class_="summary")
     video = lesson.video
@@ -88,13 +89,14 @@ def _map_sheet(artifact: Artifact) -> Iterator[Html]:
         yield element("div", prose(lesson.frame.principle), class_="rule")
     if artifact.harness_map:
         yield _stages(artifact)
+        bounded = any(row.boundary for row in artifact.harness_map)
         yield table(
-            ("Stage", "In this lab", "Tool boundary", "Proof signal"),
+            ("Stage", *(("In this lab", "Tool boundary") if bounded else ("What it is about",)), "Proof signal"),
             [
                 (
                     joined(element("b", text_of(row.stage)), _sign(not row.open)),
                     prose_line(row.here) if row.stage.casefold() == "intent" else text_of(row.here),
-                    text_of(row.boundary),
+                    *((text_of(row.boundary),) if bounded else ()),
                     text_of(row.proof),
                 )
                 for row in artifact.harness_map
@@ -172,6 +174,7 @@ def _details(artifact: Artifact, picture_of: Picture) -> Iterator[Html]:
     yield from _runs(artifact)
     yield from _source_check(artifact)
     yield from _misconceptions(artifact)
+    yield from _predictions(artifact)
     yield from _recall(artifact)
     yield from _gates(artifact)
     yield from _studio(artifact)
@@ -277,6 +280,17 @@ def _misconception(believed: Believed) -> Html:
         element("div", prose(guess.why), class_="own") if guess is not None and guess.why.strip() else None,
         prose(believed.misconception.correction) if guess is not None else None,
     )
+
+
+def _predictions(artifact: Artifact) -> Iterator[Html]:
+    if artifact.predictions:
+        yield element("h2", "Predictions")
+        yield element("p", "Each was written down before the number was told.", class_="note")
+        yield table(
+            ("What", "Predicted", "Seen", "So"),
+            [tuple(text_of(words) for words in prediction_row(one)) for one in artifact.predictions],
+            "predictions",
+        )
 
 
 def _recall(artifact: Artifact) -> Iterator[Html]:

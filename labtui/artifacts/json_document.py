@@ -6,10 +6,12 @@ import json
 from datetime import datetime
 from typing import Any
 
+from exercises.predictions import Judged
 from exercises.run_json import run_to_json, without_raw
 from exercises.speed import DEFINITIONS
-from labtui.artifacts.document import Artifact
+from labtui.artifacts.document import Artifact, PredictedInLesson
 from labtui.artifacts.made_pieces import made_text, piece_of
+from labtui.predicting import judged
 from labtui.terminal_text import json_text
 
 FORMAT = "labtui-artifact"
@@ -88,6 +90,19 @@ def json_document(artifact: Artifact) -> dict[str, Any]:
             }
             for believed in artifact.misconceptions
         ],
+        "predictions": [
+            {
+                "id": one.prediction.id,
+                "title": one.prediction.title,
+                "unit": None if one.exercise is None else one.exercise.unit,
+                "predicted": None if one.predicted is None else one.predicted.value,
+                "words": None if one.predicted is None else one.predicted.words,
+                "seen": _seen(one),
+                "right": None if (found := _judged(one)) is None else found.right,
+                "percent_off": None if found is None else found.percent_off,
+            }
+            for one in artifact.predictions
+        ],
         "recall": [
             {
                 "id": recalled.item.id,
@@ -132,6 +147,15 @@ def json_document(artifact: Artifact) -> dict[str, Any]:
             for source in lesson.sources
         ],
     }
+
+
+def _seen(one: PredictedInLesson) -> dict[str, Any] | None:
+    seen = None if one.predicted is None else one.predicted.seen
+    return None if seen is None else {"value": seen.value, "where": seen.where, "own": seen.own}
+
+
+def _judged(one: PredictedInLesson) -> Judged | None:
+    return None if one.predicted is None or one.exercise is None else judged(one.exercise, one.predicted)
 
 
 def _run(run: dict[str, Any]) -> dict[str, Any]:

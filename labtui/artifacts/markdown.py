@@ -8,7 +8,7 @@ from datetime import datetime
 from exercises.records import Run
 from exercises.speed import DEFINITIONS, LABELS
 from labtui.artifacts.document import Artifact, Believed, GateStanding, Recalled
-from labtui.artifacts.harness_map import label
+from labtui.artifacts.harness_map import label, map_title
 from labtui.artifacts.made_pieces import made_text, piece_of
 from labtui.artifacts.markdown_text import (
     cell,
@@ -22,6 +22,7 @@ from labtui.artifacts.markdown_text import (
     table,
     without_html,
 )
+from labtui.artifacts.prediction_row import prediction_row
 from labtui.artifacts.run_facts import (
     SPEED_COLUMNS,
     left_out_words,
@@ -48,6 +49,7 @@ def to_markdown(artifact: Artifact) -> str:
         _runs,
         _source_check,
         _misconceptions,
+        _predictions,
         _recall,
         _gates,
         _studio,
@@ -63,7 +65,7 @@ def to_markdown(artifact: Artifact) -> str:
 
 def _title(artifact: Artifact) -> Iterator[str]:
     lesson = artifact.lesson
-    yield f"# Agent harness map: {plain(lesson.title)}"
+    yield f"# {map_title(lesson)}: {plain(lesson.title)}"
     yield quoted(lesson.summary)
     video = lesson.video
     if video.title:
@@ -84,13 +86,14 @@ def _map(artifact: Artifact) -> Iterator[str]:
         return
     yield "## The map"
     yield " → ".join(f"**{plain(row.stage)}**" for row in rows)
+    bounded = any(row.boundary for row in rows)
     yield table(
-        ("Stage", "In this lab", "Tool boundary", "Proof signal"),
+        ("Stage", *(("In this lab", "Tool boundary") if bounded else ("What it is about",)), "Proof signal"),
         [
             (
                 own_cell(f"**{plain(row.stage)}**"),
                 cell(row.here) if row.stage.casefold() == "intent" else own_cell(plain(row.here)),
-                own_cell(plain(row.boundary)),
+                *((own_cell(plain(row.boundary)),) if bounded else ()),
                 own_cell(f"○ {plain(row.proof)}" if row.open else f"● {plain(row.proof)}"),
             )
             for row in rows
@@ -230,6 +233,16 @@ def _misconception(believed: Believed) -> str:
     reason = f"\n\n{quoted(guess.why)}" if guess is not None and guess.why.strip() else ""
     claim = f"**{plain(believed.misconception.claim)}** ({said}){reason}"
     return claim if guess is None else f"{claim}\n\n{without_html(believed.misconception.correction)}"
+
+
+def _predictions(artifact: Artifact) -> Iterator[str]:
+    if artifact.predictions:
+        yield "## Predictions"
+        yield "Each was written down before the number was told."
+        yield table(
+            ("What", "Predicted", "Seen", "So"),
+            [tuple(own_cell(plain(words)) for words in prediction_row(one)) for one in artifact.predictions],
+        )
 
 
 def _recall(artifact: Artifact) -> Iterator[str]:

@@ -71,10 +71,11 @@ for command in (prompt, ask, check_answer_command, answers):
 @pass_session
 def check(session: Session, paths: tuple[Path, ...], as_json: bool) -> int:
     """Every fault of each lesson as file:line: message. Exit 1 if there is one."""
+    from labtui.predicting import exercise_faults
     from lessons.checking import check_lesson
     from lessons.open_parts import open_parts_of_file
 
-    faults = [fault for path in paths for fault in check_lesson(path)]
+    faults = [fault for path in paths for fault in (*check_lesson(path), *exercise_faults(path))]
     notes = [note for path in paths for note in open_parts_of_file(path)]
     if as_json:
         faults_and_notes = {"faults": faults, "notes": notes}

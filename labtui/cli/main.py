@@ -28,6 +28,7 @@ COMMANDS = {
     "show": ("labtui.cli.runs:show", "One run with every number, and how it comes about."),
     "blind": ("labtui.cli.blind:blind", "Judge two answers without knowing whose they are."),
     "compare": ("labtui.cli.runs:compare", "Two runs side by side."),
+    "predict": ("labtui.cli.predict:predict", "Write a number down first, then see it in your server's log."),
     "verdict": ("labtui.cli.verdict:verdict", "Write or read the verdict of a lesson."),
     "recall": ("labtui.cli.recall:recall", "Answer first, then reveal, then grade yourself."),
     "due": ("labtui.cli.recall:due", "Recall questions that are due."),

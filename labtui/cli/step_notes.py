@@ -16,13 +16,13 @@ ASKED = {
     "practice": "What came out of it?",
 }
 KEPT = {"anchor": "Your confidence", "card": "Your words on this stage", "practice": "What came out of it"}
-"""A gate keeps evidence and a recall question its answers; all other steps take a note."""
-WITHOUT_NOTE = frozenset({"gate", "recall", "verdict"})
+"""A gate keeps evidence, a recall question and a prediction their answers; all other steps take a note."""
+WITHOUT_NOTE = frozenset({"gate", "recall", "verdict", "predict"})
 
 
 def note_lines(store: Store, lesson: Lesson, step: Step) -> Iterator[str]:
     note = store.progress.notes(lesson.id).get(step.id)
-    if note is not None:
+    if note is not None and step.kind not in WITHOUT_NOTE:
         yield f"  {KEPT.get(step.kind, 'Your note')}:"
         yield from (f"    {line}" for line in visible(note.text).splitlines())
         yield ""

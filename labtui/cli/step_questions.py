@@ -6,6 +6,7 @@ from labtui.cli.conversation import ask, ask_choice, say, say_lines
 from labtui.cli.piece_text import show_piece
 from labtui.cli.recall import Questions
 from labtui.cli.step_text import anchor_lines, part
+from labtui.errors import LabError
 from labtui.made import in_studio, missing_at_gates
 from labtui.standing import standing_of
 from labtui.terminal_text import visible
@@ -23,6 +24,8 @@ def ask_about(store: Store, lesson: Lesson, step: Step) -> bool:
             show_piece(store, lesson, part(lesson.practice, part_id))
         case "misconception":
             return _misconception(store, lesson, part_id)
+        case "predict":
+            return _predict(store, lesson, part_id)
         case "verdict":
             return _verdict(store, lesson)
         case "recall":
@@ -52,6 +55,34 @@ def _misconception(store: Store, lesson: Lesson, part_id: str) -> bool:
         say_lines(body_lines(item.why))
     say_lines(anchor_lines(lesson, item.anchors))
     return True
+
+
+def _predict(store: Store, lesson: Lesson, part_id: str) -> bool:
+    from labtui.cli.predict import checked_lines
+    from labtui.predicting import check, exercise_of, predict
+
+    prediction = part(lesson.predictions, part_id)
+    predicted, seen = check(lesson, prediction, store)
+    if predicted is None:
+        words = ask("Your number first, then how you got it (an empty line: not now):")
+        if not words:
+            return False
+        try:
+            predict(lesson, prediction, words, store)
+        except LabError as error:
+            say(f"{error.title}: {error.cause}. {error.fix}")
+            return False
+        say("Saved.")
+        predicted, seen = check(lesson, prediction, store)
+    if predicted is not None and seen is None and exercise_of(lesson, prediction).recorded is not None:
+        said = ask_choice(
+            "No server of yours has shown it yet.", {"later": "check it by your own server", "recorded": "tell me now"}
+        )
+        if said == "recorded":
+            predicted, _ = check(lesson, prediction, store, recorded=True)
+    if predicted is not None:
+        say_lines(checked_lines(lesson, prediction, predicted))
+    return predicted is not None
 
 
 def _verdict(store: Store, lesson: Lesson) -> bool:

@@ -132,6 +132,7 @@ _LINES: dict[str, Callable[[Lesson, str], Iterator[str]]] = {
     "pitfall": _body("pitfalls"),
     "misconception": _misconception,
     "practice": _practice,
+    "predict": _body("predictions"),
     "lab": _lab,
     "verdict": _verdict,
     "recall": _recall,

@@ -9,6 +9,8 @@ from textual.binding import BindingType
 from textual.containers import Horizontal, VerticalScroll
 from textual.message import Message
 
+from exercises.predictions import read_number
+from labtui.predicting import Predicted, check, predict, step_of
 from labtui.screens.jump import JumpBox
 from labtui.screens.lesson_cards import (
     SECTIONS,
@@ -30,7 +32,7 @@ from labtui.widgets.choices import Choice, Choices
 from labtui.widgets.commands import Command, bindings
 from labtui.widgets.step_strip import StepStrip
 from labtui.widgets.writing import Writing
-from lessons.model import Lesson
+from lessons.model import Lesson, Prediction
 from lessons.prompt import grounded_prompt
 from lessons.walk import Step, steps
 
@@ -45,6 +47,7 @@ LESSON_COMMANDS = (
     Command("f", "guess(False)", "false", "Say that this is false; then you are told"),
     Command("w", "write", "write", "Write here: your evidence at a gate, why you think so, or a note"),
     Command("s", "save", "save", "Save what you wrote here"),
+    Command("x", "recorded", "recorded", "Check your prediction by what was recorded, without a server of yours"),
     Command("u", "studio", "studio", "The studio: make what this card asks for, or what this gate counts"),
     Command("m", "mark", "mark", "Mark this card as done, or take the mark away", shown=False),
     Command("o", "open_video", "open video", "Show and copy the address of the video at this second"),
@@ -231,6 +234,12 @@ An editor's note corrects or adds to the source, and names where it has that fro
                 return f"{studio}w writes your evidence, esc leaves the text, s saves it."
             case "practice" if is_of_studio(self.lesson, step):
                 return "enter opens it in the studio; → goes on."
+            case "predict" if kept.checked:
+                return "Checked: it stays as you wrote it. enter goes on."
+            case "predict" if kept.predicted is not None:
+                return "Check it by your own server, or x tells what was recorded."
+            case "predict":
+                return "w writes your number, s saves it; then you are told."
             case "lab":
                 return "enter opens the lab: start the server, run the task."
             case "verdict":
@@ -252,7 +261,10 @@ An editor's note corrects or adds to the source, and names where it has that fro
             case "studio":
                 return studio_piece(self.lesson, self.step) is not None
             case "write":
-                return not is_of_studio(self.lesson, step)
+                return not is_of_studio(self.lesson, step) and not self._kept(step).checked
+            case "recorded":
+                kept = self._kept(step)
+                return kept.predicted is not None and not kept.checked
             case "save":
                 return not is_asked(step, self._kept(step)) and bool(self.query(Writing))
             case "open_video":
@@ -325,7 +337,9 @@ An editor's note corrects or adds to the source, and names where it has that fro
                 self.lab.open_recall(self.lesson_id, step.id.partition("/")[2])
             case "misconception" if is_asked(step, self._kept(step)):
                 self.say("First say what you think: t true, f false.")
-            case "gate":
+            case "predict" if self._kept(step).predicted is None:
+                self.say("First write your number: w writes, s saves.")
+            case "gate" | "predict":
                 await self._go(self._index + 1)
             case "practice" if is_of_studio(self.lesson, step):
                 self.action_studio()
@@ -377,8 +391,14 @@ An editor's note corrects or adds to the source, and names where it has that fro
             self.say("There is nothing to save yet: w writes.", fault=True)
             return
 
+        if step.kind == "predict" and read_number(text) is None:
+            self.say("Write the number first, then how you got it: 321.25, since ...", fault=True)
+            return
+
         def save(store: Store) -> None:
-            if step.kind == "gate":
+            if step.kind == "predict":
+                predict(self.lesson, self._prediction(step), text, store)
+            elif step.kind == "gate":
                 store.progress.save_gate(self.lesson_id, step.id.partition("/")[2], text)
             else:
                 store.progress.save_note(self.lesson_id, step.id, text)
@@ -386,8 +406,22 @@ An editor's note corrects or adds to the source, and names where it has that fro
 
         if step.kind == "gate":
             self._tell(save, lambda state: _gate_words(state.missing[step.id]))
+        elif step.kind == "predict":
+            self._tell(save, lambda state: _prediction_words(state.predicted[step.id]))
         else:
             self._tell(save, "Saved." if text.strip() else "The note is taken away.")
+
+    def _prediction(self, step: Step) -> Prediction:
+        return next(one for one in self.lesson.predictions if step_of(one) == step.id)
+
+    def action_recorded(self) -> None:
+        prediction = self._prediction(self.step)
+
+        def told(state: LessonState) -> str:
+            seen = state.predicted[step_of(prediction)].seen
+            return "Told from the record." if seen is not None else "Nothing was recorded for it."
+
+        self._tell(lambda store: check(self.lesson, prediction, store, recorded=True), told)
 
     def action_studio(self) -> None:
         if piece := studio_piece(self.lesson, self.step):
@@ -443,6 +477,12 @@ def _gate_words(missing: tuple[str, ...]) -> str:
         return "Saved. This gate is met."
     more = f" And {len(missing) - 1} more." if len(missing) > 1 else ""
     return f"Saved. The gate is still open: {missing[0]}{more}"
+
+
+def _prediction_words(predicted: Predicted) -> str:
+    if predicted.seen is not None:
+        return "Your prediction is kept, and checked."
+    return "Your prediction is kept. Check it by your own server, or x tells what was recorded."
 
 
 def short_title(lesson: Lesson) -> str:

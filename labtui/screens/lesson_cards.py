@@ -12,7 +12,9 @@ from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Markdown, Static
 
+from exercises.errors import ExerciseError
 from labtui.made import in_studio
+from labtui.predicting import Predicted, exercise_of, outcome_words, seen_words
 from labtui.terminal_text import visible
 from labtui.widgets.writing import Writing
 from lessons.evidence import counts_for_gate, piece_for_gate
@@ -27,13 +29,25 @@ from lessons.model import (
     Misconception,
     Pitfall,
     PracticePiece,
+    Prediction,
     RecallItem,
 )
 from lessons.times import anchor_url, clock
 from lessons.walk import Step, notes_about
 
 Identified = TypeVar(
-    "Identified", Card, DeepPoint, Anchor, Example, Pitfall, Misconception, PracticePiece, LabTask, RecallItem, Gate
+    "Identified",
+    Card,
+    DeepPoint,
+    Anchor,
+    Example,
+    Pitfall,
+    Misconception,
+    PracticePiece,
+    Prediction,
+    LabTask,
+    RecallItem,
+    Gate,
 )
 
 SECTIONS = {
@@ -45,6 +59,7 @@ SECTIONS = {
     "pitfall": "Ways to learn it wrong",
     "misconception": "Misconceptions",
     "practice": "Practice",
+    "predict": "Predictions",
     "lab": "Lab",
     "verdict": "Verdict",
     "recall": "Recall",
@@ -52,7 +67,12 @@ SECTIONS = {
 }
 
 
-BOX_TITLES = {"gate": "Your evidence", "practice": "What came out of it", "card": "Your harness map at this stage"}
+BOX_TITLES = {
+    "gate": "Your evidence",
+    "practice": "What came out of it",
+    "predict": "Your number first, then how you got it",
+    "card": "Your harness map at this stage",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +83,7 @@ class Kept:
     text, when: what was saved here, evidence at a gate and a note elsewhere. draft: a half-typed text.
     missing: at a gate and at a piece of the studio what still keeps it open; None elsewhere.
     piece: what was made in the studio, as text. runs: ids of runs that a gate may name.
+    predicted: what was predicted here, and what was seen.
     """
 
     believed: bool | None = None
@@ -73,6 +94,12 @@ class Kept:
     missing: tuple[str, ...] | None = None
     piece: str = ""
     runs: tuple[str, ...] = ()
+    predicted: Predicted | None = None
+
+    @property
+    def checked(self) -> bool:
+        """A prediction that was checked: it stays as it is."""
+        return self.predicted is not None and self.predicted.seen is not None
 
 
 class Prose(Markdown):
@@ -216,10 +243,10 @@ def card_widgets(lesson: Lesson, step: Step, kept: Kept, writing: bool = False) 
 
 
 def answer_box(lesson: Lesson, step: Step, kept: Kept, writing: bool) -> Iterator[Widget]:
-    if is_of_studio(lesson, step):
+    if is_of_studio(lesson, step) or kept.checked:
         return
     asked = is_asked(step, kept)
-    own_box = asked or step.kind in ("gate", "practice")
+    own_box = asked or step.kind in ("gate", "practice", "predict")
     if own_box or writing or kept.text is not None or kept.draft is not None:
         title = "Why do you think so? (may stay empty)" if asked else BOX_TITLES.get(step.kind, "Your note")
         text = kept.draft if kept.draft is not None else kept.text or ""
@@ -268,6 +295,8 @@ def _card(lesson: Lesson, step: Step, kept: Kept) -> Iterator[Widget]:
             yield from _pair("Done when", piece.done_signal)
             if is_of_studio(lesson, step):
                 yield from _made(kept)
+        case "predict":
+            yield from _prediction(lesson, _part(lesson.predictions, part), kept.predicted)
         case "lab":
             task = _part(lesson.lab_tasks, part)
             yield Heading(task.title)
@@ -287,6 +316,26 @@ def _card(lesson: Lesson, step: Step, kept: Kept) -> Iterator[Widget]:
             if kept.runs:
                 yield Pair("Your runs", "\n".join(kept.runs), plain=True)
             yield from _missing(kept.missing)
+
+
+def _prediction(lesson: Lesson, prediction: Prediction, predicted: Predicted | None) -> Iterator[Widget]:
+    """What is true stands there only once something was predicted."""
+    yield Heading(prediction.title)
+    yield Prose(prediction.body)
+    try:
+        exercise = exercise_of(lesson, prediction)
+    except ExerciseError as error:
+        yield Pair("Not here", f"{error.title}: {error.cause}. {error.fix}", plain=True)
+        return
+    if predicted is None:
+        return
+    if predicted.seen is None:
+        yield Pair("Not checked yet", exercise.check or "Nothing has shown it yet.", plain=True)
+        return
+    yield Pair("You predicted", predicted.words, plain=True)
+    yield Pair("Seen", seen_words(exercise, predicted.seen), plain=True)
+    yield Pair("So", sentence(outcome_words(exercise, predicted)), plain=True)
+    yield from _pair("How it comes about", prediction.worked)
 
 
 def _made(kept: Kept) -> Iterator[Widget]:

@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from labtui.made import in_studio, kept_piece
+from labtui.predicting import Predicted, check_all, step_of
 from labtui.screens.lesson_cards import Kept, draft_key
 from labtui.standing import standing_of
 from labtui.widgets.dates import day_words
@@ -23,6 +24,7 @@ class LessonState:
 
     missing: what still keeps a gate or a piece of the studio open, by the id of the step. pieces: what was made in
     the studio, as text, by the id of the step. runs: ids of the newest valid run of each task of the lab.
+    predicted: by the id of the step, checked where a server of the person has shown it by now.
     """
 
     done: frozenset[str]
@@ -35,6 +37,7 @@ class LessonState:
     missing: dict[str, tuple[str, ...]]
     pieces: dict[str, str]
     runs: tuple[str, ...]
+    predicted: dict[str, Predicted]
 
 
 def scroll_key(lesson: Lesson) -> str:
@@ -43,7 +46,8 @@ def scroll_key(lesson: Lesson) -> str:
 
 def lesson_state(lesson: Lesson, store: Store) -> LessonState:
     """Runs on the thread of the store. Raises StoreError."""
-    progress, standing = store.progress, standing_of(lesson, store)
+    progress, checked = store.progress, check_all(lesson, store)
+    standing = standing_of(lesson, store)
     keys = [draft_key(lesson, step, asked) for step in steps(lesson) for asked in (False, True)]
     missing = {f"gate/{gate}": found for gate, found in standing.gates.items()}
     missing |= {f"practice/{piece}": found for piece, found in standing.pieces.items()}
@@ -59,6 +63,7 @@ def lesson_state(lesson: Lesson, store: Store) -> LessonState:
         missing=missing,
         pieces={f"practice/{one}": to_plain_text(kept.piece) for one, kept in made.items() if kept.begun},
         runs=tuple(run.id for run in standing.runs.values()),
+        predicted={step_of(one): checked[one.id] for one in lesson.predictions if one.id in checked},
     )
 
 
@@ -71,6 +76,9 @@ def kept_at(lesson: Lesson, step: Step, state: LessonState, now: datetime) -> Ke
     if step.kind == "gate" and part in state.gates:
         saved = state.gates[part]
         text = state.gates[part].evidence
+    elif step.id in state.predicted:
+        saved = state.notes.get(step.id)
+        text = state.predicted[step.id].words
     elif step.kind != "gate" and step.id in state.notes and step.id not in state.pieces:
         saved = state.notes[step.id]
         text = state.notes[step.id].text
@@ -84,4 +92,5 @@ def kept_at(lesson: Lesson, step: Step, state: LessonState, now: datetime) -> Ke
         missing=state.missing.get(step.id),
         piece=state.pieces.get(step.id, ""),
         runs=state.runs if names_runs else (),
+        predicted=state.predicted.get(step.id),
     )

@@ -36,6 +36,8 @@ def _texts(lesson: Lesson, step: Step) -> Iterator[str]:
             for piece in lesson.practice:
                 if piece.id == part:
                     yield from (piece.body, piece.done_signal)
+        case "predict":
+            yield from (prediction.body for prediction in lesson.predictions if prediction.id == part)
         case "lab":
             yield from (task.body for task in lesson.lab_tasks if task.id == part)
         case "verdict":

@@ -13,6 +13,7 @@ ORDER = [
     "pitfall",
     "misconception",
     "practice",
+    "predict",
     "lab",
     "verdict",
     "recall",

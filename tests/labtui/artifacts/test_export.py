@@ -20,9 +20,11 @@ from labtui.artifacts.json_document import json_document
 from labtui.artifacts.markdown import PRACTICE_NOTE, to_markdown
 from labtui.artifacts.run_facts import SPEED_COLUMNS
 from labtui.artifacts.writing import export_lesson
-from lessons.model import PracticePiece
+from labtui.predicting import check, predict
+from lessons.model import PracticePiece, Prediction
 from lessons.studio.keeping import to_json
 from lessons.studio.pieces import EvidenceMap, EvidenceMapRow, HarnessMap, HarnessStage
+from lessons.walk import first_sentence
 from store import Store
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -141,7 +143,41 @@ def test_a_bare_lesson_exports_too(lesson, store, now):
 def test_an_unknown_stage_keeps_its_place_and_note(lesson, store, now):
     other = replace(lesson, cards=(replace(lesson.cards[0], id="tools", stage="Budget"),))
     (row,) = collect(other, store, now).harness_map
-    assert (row.stage, row.open, row.note) == ("Budget", True, "May read one picture, nothing else.")
+    assert (row.here, row.boundary, row.proof) == (first_sentence(other.cards[0].body), "", "In my words, below")
+    assert (row.stage, row.open, row.note) == ("Budget", False, "May read one picture, nothing else.")
+
+
+def test_a_lesson_with_stages_of_its_own_is_called_by_no_other_name(lesson, store, now):
+    other = replace(lesson, cards=(replace(lesson.cards[0], id="line", stage="Line"),))
+    for text in (to_markdown(collect(other, store, now)), to_html(collect(other, store, now))):
+        assert f"Lesson map: {lesson.title.partition('|')[0]}" in text
+        assert "Agent harness map" not in text
+        assert "Tool boundary" not in text
+
+
+def test_what_was_predicted_and_what_was_seen_is_in_every_export(lesson, store, now):
+    record = "kv-cache-line/long-requests-on-an-h200"
+    asked = (
+        Prediction("long", "How | many?", record, "Say."),
+        Prediction("half", "And half?", "kv-cache-line/half-the-length", "Say."),
+        Prediction("lost", "Which?", "no/such", "Say."),
+    )
+    lesson = replace(lesson, predictions=asked)
+    predict(lesson, asked[0], "9.0, since 68.74 / 7.6", store)
+    check(lesson, asked[0], store)
+    predict(lesson, asked[1], "80", store)
+    artifact = collect(lesson, store, now)
+    assert not any(noted.note.step.startswith("predict/") for noted in artifact.notes)
+    seen = "8.26x (recorded, not yours: vLLM 0.26.0 on an H200, 2026-11-30)"
+    for text in (to_markdown(artifact), to_html(artifact)):
+        assert seen in text
+        assert "9.0% too high" in text
+        assert "not checked yet" in text
+        assert "not predicted yet" in text
+    long, half, lost = json_document(artifact)["predictions"]
+    assert (long["predicted"], long["seen"]["value"], long["right"]) == (9.0, 8.26, False)
+    assert (half["predicted"], half["seen"], half["right"]) == (80.0, None, None)
+    assert (lost["unit"], lost["predicted"]) == (None, None)
 
 
 def test_runs_that_the_verdict_cites_are_in_it_whatever_their_task(lesson, store, now):

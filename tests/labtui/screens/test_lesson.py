@@ -6,9 +6,11 @@ from pathlib import Path
 import pytest
 from rich.cells import cell_len
 
+from labtui.predicting import predict
 from labtui.screens.home import HomeScreen
 from labtui.screens.lesson import LessonScreen
 from labtui.screens.lesson_cards import SECTIONS
+from labtui.standing import standing_of
 from labtui.widgets.writing import Writing
 from lessons.finding import find_lesson
 from lessons.prompt import grounded_prompt
@@ -300,3 +302,44 @@ async def test_what_was_typed_into_the_store_cannot_steer_the_terminal(running, 
     async with in_lesson(running) as lab:
         assert "owned" in lab.text
         assert "\x1b" not in lab.text and "\x07" not in lab.text
+
+
+async def test_a_prediction_is_kept_before_anything_is_told(running, in_store) -> None:
+    at_step(in_store, "predict/half-the-length", "kv-cache-line")
+    async with running(keys=("down", "down", "enter", "enter"), size=(80, 24)) as lab:
+        assert "First write your number" in lab.line
+        await lab.press("x", "w")
+        await lab.type("twice as many")
+        await lab.press("escape", "s")
+        assert "number first" in lab.line
+        await lab.press("w", "ctrl+a")
+        await lab.type("80.31, twice 40.16")
+        await lab.press("escape", "s")
+        assert "x tells what was recorded" in lab.line
+        assert "75.85" not in lab.text
+        assert "--max-model-len 768" in lab.text
+        await lab.press("x")
+        assert "75.85x (recorded, not yours" in " ".join(lab.text.split())
+        assert "5.9% too high" in lab.text
+        assert "6 + 3 × 7 = 27 blocks" in lab.text
+        assert not lab.screen.query(Writing)
+        await lab.press("enter")
+        assert lab.screen.step.id == "predict/picture-in-the-prompt"
+    assert "predict/half-the-length" in in_store(lambda store: standing_of(find_lesson("kv-cache-line"), store).done)
+
+
+async def test_a_launch_of_ones_own_has_shown_it_when_the_card_comes_back(running, in_store) -> None:
+    lesson = find_lesson("kv-cache-line")
+    prediction = next(one for one in lesson.predictions if one.id == "half-the-length")
+    at_step(in_store, "predict/half-the-length", lesson.id)
+
+    def launch(store) -> None:
+        predict(lesson, prediction, "75.85", store)
+        command = ("vllm", "serve", "m", "--max-model-len", "768", "--kv-cache-memory-bytes", "134217728")
+        launched = store.launches.add("practice", "key", command)
+        store.launches.ready(launched.id, 20.0, memory={"max_concurrency": 75.85})
+
+    in_store(launch)
+    async with running(keys=("down", "down", "enter"), size=(80, 24)) as lab:
+        assert "75.85x (your launch of" in " ".join(lab.text.split())
+        assert "Right" in lab.text
