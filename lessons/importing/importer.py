@@ -139,7 +139,10 @@ def _remarks(name: str, unplaced: tuple[Unplaced, ...], open_parts: list[Open]) 
 def _language(lines: list[Line]) -> str | None:
     """Told by the script where that settles it; a page in Latin letters does not say."""
     scripts = Counter(
-        unicodedata.name(character, "").split()[0] for _, text in lines for character in text if character.isalpha()
+        unicodedata.name(character, "NAMELESS").split()[0]
+        for _, text in lines
+        for character in text
+        if character.isalpha()
     )
     han, kana, hangul = scripts["CJK"], scripts["HIRAGANA"] + scripts["KATAKANA"], scripts["HANGUL"]
     latin = scripts["LATIN"]

@@ -163,6 +163,11 @@ def test_a_script_that_does_not_part_words(imported):
     assert lesson.prompt.includes == ("一文の定義", "次に研ぐときの確認表")
 
 
+def test_letters_that_have_no_name_settle_no_language(seed_text, imported):
+    _, lesson = imported(seed_text.replace("canvas", "\U000175c0\U00017000").encode())
+    assert lesson.lang == "en"
+
+
 def test_quotation_marks_inside_texts_stay(imported):
     _, lesson = imported((PAGES / "postgres-straight-crlf.txt").read_bytes())
     assert lesson.deep_points[0].body.startswith('"Rows removed by filter" counts')
