@@ -94,9 +94,11 @@ def nothing_to_judge(store: Store, task: str | None) -> LabError:
     if len(sides) == 1:
         return _none(task, f"all valid runs are from {sides[0]}", fix)
     if store.judgements.tally(task):
-        return _none(
-            task, "every pair of the same prompt is judged", f"See labtui blind --tally. For a new one: {again}"
+        fix = (
+            f"For another one run the same new prompt on both: labtui run {newest.task} --seed N, with an N of yours. "
+            "How often each was better: labtui blind --tally"
         )
+        return _none(task, "every pair of the same prompt is judged", fix)
     return _none(task, f"no two of {', '.join(sides[:4])} answered the same prompt", fix)
 
 

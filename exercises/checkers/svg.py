@@ -60,6 +60,13 @@ def extract_svg(answer: str) -> str | None:
     return answer[start.start() : ends[-1].end()] if ends else answer[start.start() :].strip()
 
 
+def svg_labels(answer: str) -> list[str]:
+    """The texts of the SVG in an answer, in their order; none where there is no SVG that can be read."""
+    source = extract_svg(answer)
+    root = None if source is None else _parse(source)[0]
+    return [] if root is None else _labels(root)
+
+
 def check_svg(answer: str, wanted: SvgWanted) -> Check:
     """Never raises, whatever the answer is."""
     source = extract_svg(answer)

@@ -19,7 +19,7 @@ from labtui.cli.run_text import check_lines
 from labtui.errors import USAGE, LabError
 from labtui.judging import CHOICE_WORDS, PRACTICE_JUDGED, ToJudge, tally_line, to_judge
 from labtui.screens.blind_side import AnswerSide
-from labtui.screens.lab_answer import look_at_answer
+from labtui.screens.lab_answer import labels_line, look_at_answer
 from labtui.screens.lab_boxes import QuestionBox
 from labtui.screens.page import BACK, Page
 from labtui.screens.reading import ReadingBox
@@ -57,7 +57,7 @@ LETTERS = {"left": "A", "right": "B"}
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """png: of each side. words: why there is none."""
+    """png: of each side. words: what is written in it, or why there is none."""
 
     pair: str
     png: dict[str, bytes | None]
@@ -189,7 +189,7 @@ DiffusionGemma.
             self._shown = shown = event.found
             pair = shown.pair
             self._tell("#blind-practice", f"! {PRACTICE_JUDGED}" if pair.practice else "")
-            self._tell("#blind-prompt", f"asked: {' '.join(visible(shown.prompt).split())}")
+            self._tell("#blind-prompt", f"asked (p: all of it): {' '.join(visible(shown.prompt).split())}")
             self.query_one("#blind-prompt").set_class(True, "-short")
             self.query_one("#blind-sides").display = True
             self.side("left").show_answer(pair.left)
@@ -215,6 +215,7 @@ DiffusionGemma.
                 if extract_svg(answer) is not None:
                     try:
                         png[side] = picture_of_svg(answer)
+                        words[side] = labels_line(answer)
                     except LabError as fault:
                         words[side] = f"{fault.title}: {fault.cause}"
         self.post_message(self.PicturesDrawn(Drawn(pair.id, png, words)))
@@ -253,13 +254,13 @@ DiffusionGemma.
             sides = [f"{LETTERS[s]} is {names[s]} (check {'passed' if passed[s] else 'failed'})" for s in SIDES]
             taken = " Taken back, not counted." if revealed.withdrawn else ""
             self._tell("#blind-judged", f"You: {CHOICE_WORDS[revealed.judgement.choice]}.{taken} {'. '.join(sides)}.")
-            self.say_next("enter: the next pair; s t look again; u takes it back; c counts.")
+            self.say_next("enter: the next pair; t looks again; u takes it back; c counts; p the prompt.")
         elif self._choice is not None:
             self._tell("#blind-judged", f"Your judgement: {CHOICE_WORDS[self._choice]}.")
             self.say_next("enter keeps it and shows whose they are; n adds why; another letter changes it.")
         else:
             self._tell("#blind-judged", "")
-            self.say_next("a or b is better; e a tie; x both bad. s shows the other answer, t picture or text.")
+            self.say_next("a or b is better; e a tie; x both bad; t picture or text; s the other answer.")
 
     def _tell(self, name: str, text: str) -> None:
         told = self.query_one(name, Static)
@@ -288,6 +289,7 @@ DiffusionGemma.
     def action_choose(self, choice: str) -> None:
         self._choice = choice
         self._show_judged()
+        self.call_after_refresh(self._lay_out)
         self.refresh_bindings()
 
     def action_other_side(self) -> None:
@@ -302,6 +304,7 @@ DiffusionGemma.
         note = self.query_one(Writing)
         note.display = True
         note.focus()
+        self.call_after_refresh(self._lay_out)
         self.say_next("esc leaves the text; enter there is a new line.")
 
     @on(Writing.Left)
@@ -343,6 +346,7 @@ DiffusionGemma.
             self.side(name).reveal(f"{LETTERS[name]} · {names[name]} · run {run.id}", facts)
         self._as_picture = False
         self._lay_out()
+        self.call_after_refresh(self._lay_out)
         self.refresh_bindings()
 
     def action_undo(self) -> None:

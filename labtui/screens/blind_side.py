@@ -20,9 +20,9 @@ class AnswerSide(Vertical):
     def compose(self) -> ComposeResult:
         yield Static(self._letter, classes="side-head", markup=False)
         yield Picture(classes="side-picture")
+        yield Static(classes="side-words", markup=False)
         with VerticalScroll(classes="side-text", can_focus=False):
             yield Static(classes="side-facts", markup=False)
-            yield Static(classes="side-why", markup=False)
             yield Static(classes="side-answer", markup=False)
 
     def _part(self, name: str) -> Static:
@@ -36,12 +36,12 @@ class AnswerSide(Vertical):
         self._part("answer").update(visible(answer) or "(the answer is empty)")
         self.query_one(".side-text").scroll_home(animate=False)
 
-    def show_picture(self, png: bytes | None, why_none: str, room: tuple[int, int], beside: bool) -> None:
+    def show_picture(self, png: bytes | None, words: str, room: tuple[int, int], beside: bool) -> None:
         """room: cells of the whole side. beside: there is much room, so a part of the text stands below the picture."""
-        why = self._part("why")
-        why.update(visible(why_none))
-        why.display = bool(why_none)
-        height = room[1] * 2 // 3 if beside else room[1]
+        told = self._part("words")
+        told.update(visible(words))
+        told.display = bool(words)
+        height = (room[1] * 2 // 3 if beside else room[1]) - 2 * bool(words)
         self.query_one(Picture).show(png, "[picture: o saves it as a file]", (room[0], max(2, height)))
         self.query_one(".side-text").display = png is None or beside
 

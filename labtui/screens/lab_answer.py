@@ -14,7 +14,7 @@ from textual.events import Resize
 from textual.message import Message
 from textual.widgets import Static
 
-from exercises.checkers.svg import extract_svg
+from exercises.checkers.svg import extract_svg, svg_labels
 from exercises.records import Run
 from exercises.tasks import find_task, task_set_for
 from labtui.cli.run_text import PRACTICE_LABEL, label_of
@@ -52,9 +52,17 @@ def look_at_answer(run: Run) -> Seen:
     if extract_svg(run.output) is None:
         return Seen(None, "")
     try:
-        return Seen(picture_of_svg(run.output), "The SVG as it stands before anything moves.")
+        return Seen(
+            picture_of_svg(run.output), f"The SVG as it stands before anything moves. {labels_line(run.output)}"
+        )
     except LabError as fault:
         return Seen(None, f"{fault.title}: {fault.cause}")
+
+
+def labels_line(answer: str) -> str:
+    """The labels of an SVG in words: half blocks are too coarse to read them in the picture."""
+    labels = svg_labels(answer)
+    return f"Labels in it: {visible_line(', '.join(labels))}" if labels else "No labels in it."
 
 
 def _sent_picture(run: Run) -> Seen:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from exercises.checkers.svg import SvgWanted, check_svg, extract_svg
+from exercises.checkers.svg import SvgWanted, check_svg, extract_svg, svg_labels
 
 CIRCLE = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><circle r="4" fill="Red"/></svg>'
 PLATES = """Here it is:
@@ -120,6 +120,11 @@ def test_data_pictures_and_own_parts_are_inside():
         '<animate attributeName="href" values="#a;#b"/><animate attributeName="x" values="0;9"/></svg>'
     )
     assert failed(inside) == {}
+
+
+def test_its_labels_in_their_order():
+    assert svg_labels(PLATES) == ["Oceanic plate", "Continental plate"]
+    assert svg_labels("no drawing") == svg_labels("<svg><text>") == []
 
 
 def test_the_svg_is_found_in_its_fence():

@@ -54,3 +54,49 @@ def test_two_trials_give_the_pair(lab, keep_run) -> None:
     keep_run(practice=False, checkpoint="gemma4", trial="t-two", output="FROM-TWO")
     shown = lab("blind", "coding", "--between", "t-one", "t-two", given="b\n\n").stdout
     assert "FROM-ONE" in shown and "FROM-TWO" in shown and "OTHER" not in shown
+
+
+def test_without_a_task_it_is_any_task_and_the_facts_stand_with_the_names(lab, two) -> None:
+    shown = lab("blind", given="b\n\n").stdout
+    before, after = shown.split("Kept: B.")
+    assert "parses" not in before
+    assert after.count("✓ parses: one svg element") == 2
+
+
+def test_the_last_judgement_is_taken_back(lab, two, store) -> None:
+    assert lab("blind", "--undo").exit_code == 1
+    kept = lab.json("blind", given="a\nclearer\n")
+    assert lab.json("blind", "--undo")["withdrawn"] is True
+    assert lab.json("blind", "--tally") == []
+    assert lab("blind", given="a\n\n").exit_code == USAGE
+    assert store.judgements.reveal(kept["pair"]).judgement.why == "clearer"
+    assert "no judgement to take back" in lab("blind", "--undo").stderr
+
+
+def test_practice_is_two_settings_with_their_label(lab, keep_run) -> None:
+    prompt = {"prompt": "Draw.", "seed": 3}
+    keep_run(evidence=prompt | {"step_cap": {"steps": 4}}, output="FEW")
+    nothing = lab("blind", given="a\n\n")
+    assert nothing.exit_code == USAGE
+    assert "--sweep steps" in nothing.stderr
+    keep_run(evidence=prompt | {"step_cap": {"steps": 48}}, output="MANY")
+    shown = lab("blind", given="a\n\n").stdout
+    assert shown.count("no evidence about DiffusionGemma") == 2
+    assert "at most 4 steps" in shown.split("Kept:")[1] and "at most" not in shown.split("Kept:")[0]
+    assert "no evidence about DiffusionGemma" in lab("blind", "--tally").stdout
+    assert lab.json("blind", "--tally")[0]["practice"] is True
+
+
+def test_what_would_steer_the_terminal_is_a_symbol(lab, keep_run) -> None:
+    keep_run(practice=False, checkpoint="bf16", output="\x1b]0;mine\x07 one")
+    keep_run(practice=False, checkpoint="gemma4", output="\x9b2Jtwo \u202e")
+    shown = lab("blind", given="a\n\n").stdout
+    assert not set(shown) & {"\x1b", "\x07", "\x9b", "\u202e"}
+
+
+def test_what_to_do_names_the_other_model_and_the_seed(lab, keep_run) -> None:
+    keep_run(practice=False, checkpoint="gemma4", evidence={"prompt": "Draw.", "seed": 12})
+    said = lab("blind", given="a\n\n").stderr
+    assert "all valid runs are from gemma4" in said
+    assert "serve start --checkpoint bf16 --wait" in said and "run coding --seed 12" in said
+    assert "no valid run of vision" in lab("blind", "vision", given="a\n\n").stderr
