@@ -76,6 +76,24 @@ def panels_of(document: Mapping[str, Any]) -> tuple[Panel, ...]:
     return tuple(panels)
 
 
+def table_of(document: Mapping[str, Any]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """The same numbers as a table: its header, and a row for each point with how many answers passed their check."""
+    panels = panels_of(document)
+    first, *others = (panel.title for panel in panels)
+    header = (TITLES.get(document["axis"], document["axis"]), first, "interval", *others, "check")
+    rows: list[tuple[str, ...]] = []
+    for at, point in enumerate(document["points"]):
+        rate, *rest = (panel.bars[at] for panel in panels)
+        interval = rate.interval or ("" if rate.value is None else "too few rounds")
+        checked = f"{point['summary']['passed']} of {point['summary']['counted']} passed"
+        shown = [
+            f"{bar.shown}: {bar.reason}" if bar.value is None and bar.reason else bar.shown for bar in (rate, *rest)
+        ]
+        queueing = f" ({QUEUEING})" if rate.queues else ""
+        rows.append((rate.label, f"{shown[0]}{queueing}", interval, *shown[1:], checked))
+    return header, rows
+
+
 def sweep_title(document: Mapping[str, Any]) -> str:
     """ "sweep by requests at once · coding · bf16". The task stands in it where all points have the same."""
     tasks = {str(point.get("task", "")) for point in document["points"]}

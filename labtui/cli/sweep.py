@@ -130,7 +130,7 @@ def sweep_lines(document: Mapping[str, Any]) -> Iterator[str]:
     """The points of a sweep as a table and as bars; every number with its definition below."""
     from exercises.speed import TRIAL_DEFINITIONS
     from exercises.sweep_bars import plot_lines
-    from exercises.sweep_panels import panels_of, remarks_of, sweep_facts, sweep_title
+    from exercises.sweep_panels import panels_of, remarks_of, sweep_facts, sweep_title, table_of
     from labtui.cli.run_text import PRACTICE_LABEL, columns, local_time
     from labtui.terminal_text import visible_line
 
@@ -140,29 +140,13 @@ def sweep_lines(document: Mapping[str, Any]) -> Iterator[str]:
         yield f"  {PRACTICE_LABEL}"
     for remark in remarks_of(document):
         yield f"  {visible_line(remark)}"
-    panels = panels_of(document)
-    together = document["axis"] == "concurrency"
-    heads = ("ALL TOGETHER", "INTERVAL", "EACH, MEDIAN") if together else ("END TO END", "INTERVAL")
-    rows: list[tuple[str, ...]] = [
-        (TITLES.get(document["axis"], document["axis"]).upper(), *heads, "STEPS/CANVAS", "CHECK")
-    ]
-    for at, point in enumerate(document["points"]):
-        first, *others = (panel.bars[at] for panel in panels)
-        checked = f"{point['summary']['passed']} of {point['summary']['counted']} passed"
-        rows.append(
-            (
-                first.label,
-                first.shown,
-                first.interval or ("" if first.value is None else "too few runs"),
-                *(bar.shown for bar in others),
-                checked,
-            )
-        )
+    header, rows = table_of(document)
+    rows.insert(0, tuple(name.upper() for name in header))
     for line in columns(rows):
         yield f"  {visible_line(line)}"
     for line in plot_lines(document, PLOT_WIDTH) if document["points"] else ():
         yield f"  {visible_line(line)}".rstrip()
-    for panel in panels:
+    for panel in panels_of(document):
         yield f"  {panel.title.capitalize()}: {panel.definition}"
     yield f"  Interval: {TRIAL_DEFINITIONS['interval']}"
 

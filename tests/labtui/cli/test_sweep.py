@@ -48,7 +48,7 @@ def test_a_sweep_by_concurrency_shows_all_together_and_each(lab, served):
         served(fake)
         result = lab("run", "code", "--sweep", "concurrency", "--points", "1,3", "--runs", "1", "--warmup", "0")
     assert result.exit_code == 0, result.output
-    assert "ALL TOGETHER" in result.stdout and "EACH, MEDIAN" in result.stdout
+    assert "ALL REQUESTS TOGETHER" in result.stdout and "EACH REQUEST, MEDIAN" in result.stdout
     assert "practice checkpoint: a small stand-in" in result.stdout
     assert "last content byte of any of them" in result.stdout
     assert "2 points, 4 requests in all" in result.stderr
