@@ -104,7 +104,7 @@ def conditions_of(run: Run) -> dict[str, str]:
         "prompt": evidence.get("prompt"),
         "max_tokens": evidence.get("max_tokens"),
         "seed": evidence.get("seed"),
-        "vLLM": (evidence.get("server") or {}).get("vllm_version"),
+        "vLLM": _object(evidence, "server").get("vllm_version"),
         "model": evidence.get("model"),
         "revision": evidence.get("revision"),
         "command": shlex.join(map(str, command)) if isinstance(command, list | tuple) else None,
@@ -112,7 +112,7 @@ def conditions_of(run: Run) -> dict[str, str]:
         "prefix cache": _state(evidence, "prefix_cache"),
         "traffic": _state(evidence, "traffic"),
         "thinking": _state(evidence, "thinking"),
-        "step cap": (evidence.get("step_cap") or {}).get("steps"),
+        "step cap": _object(evidence, "step_cap").get("steps"),
         "at once": evidence.get("streams", 1),
         "finish": evidence.get("finish_reason"),
     }
@@ -121,9 +121,15 @@ def conditions_of(run: Run) -> dict[str, str]:
 
 def _state(evidence: Mapping[str, Any], name: str) -> str | None:
     """ "warm", or "unknown (the run did not come to its end)"."""
-    known = evidence.get(name) or {}
+    known = _object(evidence, name)
     why = known.get("reason")
     return f"{known.get('state')} ({why})" if why else known.get("state")
+
+
+def _object(evidence: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """Evidence of an imported run may be of any form."""
+    known = evidence.get(name)
+    return known if isinstance(known, Mapping) else {}
 
 
 def run_lines(run: Run) -> Iterator[str]:
