@@ -137,12 +137,33 @@ def tally_line(one: Tally) -> str:
     )
 
 
-def tally_sentence(one: Tally) -> str:
-    """For a verdict, in words."""
-    practice = "Practice, no evidence about DiffusionGemma: of" if one.practice else "Of"
-    return (
-        f"{practice} {one.judged} pair{'' if one.judged == 1 else 's'} of answers judged blind, {one.first} was better "
-        f"in {one.first_preferred}, {one.second} in {one.second_preferred}; {one.equal} equal, {one.neither} both bad."
+@dataclass(frozen=True, slots=True)
+class BlindCount:
+    """The judgements of one task between two sides. notes: what the person wrote with them."""
+
+    task: str
+    tally: Tally
+    notes: tuple[str, ...]
+
+    @property
+    def sentence(self) -> str:
+        """For a verdict, in words, with its label where it is practice."""
+        one = self.tally
+        practice = "Practice, no evidence about DiffusionGemma: of" if one.practice else "Of"
+        return (
+            f"{practice} {one.judged} pair{'' if one.judged == 1 else 's'} of answers to {self.task} judged blind, "
+            f"{one.first} was better in {one.first_preferred} and {one.second} in {one.second_preferred}; "
+            f"{one.equal} equal, {one.neither} both bad."
+        )
+
+
+def blind_counts(store: Store, tasks: Iterable[str]) -> tuple[BlindCount, ...]:
+    """Of these tasks, those that have a blind judgement."""
+    judgements = store.judgements
+    return tuple(
+        BlindCount(task, tally, tuple(why for pair in tally.pairs if (why := judgements.reveal(pair).judgement.why)))
+        for task in dict.fromkeys(tasks)
+        for tally in judgements.tally(task)
     )
 
 

@@ -10,6 +10,7 @@ from exercises.predictions import PredictionExercise
 from exercises.records import Run
 from labtui.artifacts.harness_map import MapRow, harness_map
 from labtui.artifacts.made_pieces import MadePieces, WeakestLink, made_pieces
+from labtui.judging import BlindCount, blind_counts
 from labtui.made import missing_at_gates
 from labtui.predicting import Predicted, exercise_of, made_predictions
 from labtui.version import version
@@ -98,6 +99,7 @@ class Artifact:
     weakest: WeakestLink | None
     source_check: tuple[SourceCheck, ...]
     verdict: Verdict | None
+    blind: tuple[BlindCount, ...]
     runs: tuple[Run, ...]
     recall: tuple[Recalled, ...]
     gates: tuple[GateStanding, ...]
@@ -161,6 +163,7 @@ def collect(lesson: Lesson, store: Store, now: datetime | None = None) -> Artifa
         weakest=made.weakest,
         source_check=tuple(_source_check(lesson, anchor, notes, made) for anchor in lesson.anchors),
         verdict=verdict,
+        blind=blind_counts(store, (task.task for task in lesson.lab_tasks)),
         runs=runs,
         recall=_recall(lesson, store),
         gates=gates,

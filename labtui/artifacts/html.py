@@ -115,6 +115,7 @@ def _map_sheet(artifact: Artifact) -> Iterator[Html]:
             joined(". I would notice: ", text_of(notice)) if notice else ".",
         )
     yield from _verdict(artifact)
+    yield from _blind(artifact)
     if artifact.gates:
         gates = " · ".join(f"{'●' if one.met else '○'} {one.gate.title}" for one in artifact.gates)
         yield element(
@@ -128,6 +129,13 @@ def _stages(artifact: Artifact) -> Html:
         for row in artifact.harness_map
     ]
     return element("ol", *stages, class_="stages")
+
+
+def _blind(artifact: Artifact) -> Iterator[Html]:
+    for one in artifact.blind:
+        yield element("p", element("b", "Judged blind, by eye: "), text_of(one.sentence))
+        for note in one.notes:
+            yield element("div", prose(note), class_="own")
 
 
 def _sign(proved: bool) -> Html:

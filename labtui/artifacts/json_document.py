@@ -11,6 +11,7 @@ from exercises.run_json import run_to_json, without_raw
 from exercises.speed import DEFINITIONS
 from labtui.artifacts.document import Artifact, PredictedInLesson
 from labtui.artifacts.made_pieces import made_text, piece_of
+from labtui.judging import tally_to_json
 from labtui.predicting import judged
 from labtui.terminal_text import json_text
 
@@ -63,6 +64,7 @@ def json_document(artifact: Artifact) -> dict[str, Any]:
             "runs": list(verdict.runs),
             "cites_practice": any(run.practice for run in artifact.cited_runs),
         },
+        "blind": [{"task": one.task, **tally_to_json(one.tally), "notes": list(one.notes)} for one in artifact.blind],
         "runs": [_run(run) for run in map(run_to_json, artifact.runs)],
         "definitions": dict(DEFINITIONS),
         "source_check": [

@@ -46,6 +46,7 @@ def to_markdown(artifact: Artifact) -> str:
         _rule,
         _map,
         _verdict,
+        _blind,
         _runs,
         _source_check,
         _misconceptions,
@@ -129,6 +130,14 @@ def _verdict(artifact: Artifact) -> Iterator[str]:
     else:
         yield "It rests on:"
     yield _list(_headline(run) for run in cited)
+
+
+def _blind(artifact: Artifact) -> Iterator[str]:
+    if artifact.blind:
+        yield "Judged blind, by eye:"
+        yield _list(plain(one.sentence) for one in artifact.blind)
+        for one in artifact.blind:
+            yield from map(quoted, one.notes)
 
 
 def _headline(run: Run) -> str:
