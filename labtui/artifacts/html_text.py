@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 from html import escape
 from typing import Any
 
@@ -95,6 +96,10 @@ def text_of(text: str) -> Html:
 def verbatim(text: str) -> Html:
     """Text with its line breaks and blanks, such as the answer of a model."""
     return element("pre", Html(escape(visible(text))), dir="auto")
+
+
+def day(moment: datetime) -> str:
+    return f"{moment:%Y-%m-%d}"
 
 
 def png(picture: bytes, alt: str) -> Html:
