@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 LARGEST_ANSWER = 1_000_000
 """Bytes."""
 
+NOT_READ = "The answer could not be read"
+GIVE_TEXT = "Name a text file in UTF-8."
+
 
 @click.command(cls=LabCommand)
 @click.argument("lesson_id", metavar="[LESSON]", required=False)
@@ -251,12 +254,21 @@ def _as_data(
     return data
 
 
+def read_answer(path: Path) -> str:
+    """Raises LabError (exit 2)."""
+    return _decoded(read_given(path, LARGEST_ANSWER, NOT_READ, GIVE_TEXT), str(path))
+
+
 def _from_file(file: Path) -> str:
-    title, fix = "The answer could not be read", "Give a text file in UTF-8, or - for stdin."
-    content = (
-        read_stdin(LARGEST_ANSWER, title, fix) if str(file) == "-" else read_given(file, LARGEST_ANSWER, title, fix)
-    )
+    if str(file) == "-":
+        return _decoded(read_stdin(LARGEST_ANSWER, NOT_READ, GIVE_TEXT), "stdin")
+    return read_answer(file)
+
+
+def _decoded(content: bytes, name: str) -> str:
+    from labtui.terminal_text import visible_line
+
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise LabError(title, f"{file} is not UTF-8 (byte {error.start})", fix, USAGE) from error
+        raise LabError(NOT_READ, f"{visible_line(name)} is not UTF-8 (byte {error.start})", GIVE_TEXT, USAGE) from error

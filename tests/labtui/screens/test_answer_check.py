@@ -6,11 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labtui.screens.answer_check import AnswerCheckScreen, FaultSaid, marked_answer
+from labtui.kept_answers import About, about_json, about_key, kept_answers, text_key
+from labtui.screens.answer_check import AnswerCheckScreen
+from labtui.screens.answer_marks import FaultSaid, marked_answer
 from labtui.widgets.writing import Writing
 from lessons.finding import find_lesson
 from lessons.grounded_answer import check_answer
 from lessons.prompt import grounded_prompt
+from tests.fakes.lab_servers import ServerThere
+from tests.fakes.vllm_stream import Canvas, FakeVllm, Script
 
 LESSON = find_lesson("diffusiongemma")
 KEY = f"answer/{LESSON.id}"
@@ -104,6 +108,106 @@ async def test_control_bytes_of_an_answer_do_not_reach_the_terminal(running, in_
         await lab.press("enter")
         assert "owned" in lab.text
         assert not {"\x1b", "\x07"} & set(lab.text)
+
+
+def answering(text: str, **more) -> FakeVllm:
+    return FakeVllm(Script((Canvas(0.0, 20, text),), **more))
+
+
+async def test_a_sends_the_prompt_and_the_answer_is_kept_and_checked(running, in_store) -> None:
+    with answering(BAD) as fake:
+        async with in_answer(running, "a", supervisor=ServerThere()) as lab:
+            lab.screen.query_one("#ask-address").value = fake.url
+            await lab.press("enter", "enter")
+            assert "5 faults" in lab.line
+            assert f"fake-diffusion at {fake.url} · just now" in lab.text
+            assert "✗ The video promises" in lab.text
+        assert fake.bodies[0]["messages"][0]["content"] == grounded_prompt(LESSON)
+    (kept,) = in_store(lambda store: kept_answers(LESSON.id, store))
+    assert kept.text == BAD
+    async with in_answer(running, supervisor=ServerThere()) as lab:
+        assert "5 faults" in lab.line
+        await lab.press("a")
+        assert lab.screen.query_one("#ask-address").value == fake.url
+
+
+async def test_x_stops_it_and_what_came_is_kept(running, in_store) -> None:
+    with answering(GOOD, hang=True) as fake:
+        async with in_answer(running, "a", supervisor=ServerThere()) as lab:
+            lab.screen.query_one("#ask-address").value = fake.url
+            await lab.press("enter")
+            await lab.pilot.press("enter")
+            await until(lab, lambda: "Learning transfer" in lab.text)
+            assert "x stops" in lab.line and "paste, write" not in " ".join(lab.keys)
+            await lab.press("x")
+            assert "! cut off: you stopped it" in lab.text
+            assert "I measure." in lab.text
+    assert in_store(lambda store: kept_answers(LESSON.id, store))[0].about.ended == "cancelled"
+
+
+async def test_leaving_the_screen_stops_it_and_what_came_is_kept(running, in_store) -> None:
+    with answering(GOOD, hang=True) as fake:
+        async with in_answer(running, "a", supervisor=ServerThere()) as lab:
+            lab.screen.query_one("#ask-address").value = fake.url
+            await lab.press("enter")
+            await lab.pilot.press("enter")
+            await until(lab, lambda: "Learning transfer" in lab.text)
+            await lab.press("escape")
+            assert fake.closed_early.wait(5)
+    assert in_store(lambda store: kept_answers(LESSON.id, store))[0].text == GOOD
+
+
+async def until(lab, seen) -> None:
+    """Until the person sees it; what was asked for still runs."""
+    for _ in range(500):
+        if seen():
+            return
+        await lab.pilot.pause(0.01)
+    raise AssertionError(lab.text)
+
+
+async def test_practice_is_said_not_to_be_asked_before_and_after(running, in_store) -> None:
+    in_store(lambda store: store.progress.save_draft(KEY, BAD))
+    with answering(GOOD) as fake:
+        there = ServerThere(fake.url)
+        async with in_answer(running, "a", supervisor=there) as lab:
+            assert "practice checkpoint" in str(lab.screen.query_one("#ask-words").content)
+            await lab.press("enter", "enter")
+            assert "The practice checkpoint is not asked" in lab.text
+            await lab.press("escape")
+            assert "5 faults" in lab.line, "what was there stands there again"
+        assert fake.bodies == []
+
+
+async def test_a_server_that_is_not_there_is_said_and_nothing_is_lost(running, in_store) -> None:
+    in_store(lambda store: store.progress.save_draft(KEY, BAD))
+    async with in_answer(running, "a", supervisor=ServerThere()) as lab:
+        lab.screen.query_one("#ask-address").value = "http://127.0.0.1:9"
+        await lab.press("enter", "enter")
+        assert "No server answers at http://127.0.0.1:9" in lab.text
+        await lab.press("escape")
+        assert lab.screen.query_one(Writing).text == BAD
+
+
+async def test_answers_are_listed_opened_discarded_and_brought_back(running, in_store) -> None:
+    in_store(lambda store: store.progress.save_draft(KEY, GOOD))
+    about = about_json(About("gemma", "http://there", "length"))
+    in_store(lambda store: store.progress.save_draft(about_key(LESSON.id, "a-1"), about))
+    in_store(lambda store: store.progress.save_draft(text_key(LESSON.id, "a-1"), BAD))
+    async with in_answer(running, "l") as lab:
+        assert "gemma at http://there" in lab.text and "pasted or imported" in lab.text
+        assert "5 faults · " in lab.text and "cut off: its limit" in lab.text
+        await lab.press("home", "enter")
+        first = lab.screen.query_one(Writing).text
+        await lab.press("l", "end", "enter")
+        assert {first, lab.screen.query_one(Writing).text} == {GOOD, BAD}
+        shown = lab.screen.query_one(Writing).text
+        await lab.press("d")
+        assert lab.screen.query_one(Writing).text == first
+        assert len(in_store(lambda store: kept_answers(LESSON.id, store))) == 1
+        await lab.press("u")
+        assert lab.screen.query_one(Writing).text == shown
+        assert len(in_store(lambda store: kept_answers(LESSON.id, store))) == 2
 
 
 @given(
