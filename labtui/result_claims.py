@@ -18,8 +18,8 @@ def claim_sections(measured: Measured, claims: Sequence[Claim]) -> tuple[Section
     """What is practice stands beside no claim: then one row says so, and what would be comparable."""
     result = beside(measured, claims)
     if result.reason is not None:
-        comparable = (f"Comparable would be {result.comparable}.",) if result.comparable else ()
-        row = Row("claims", "public claims", f"none stands beside this: {result.reason}", "", comparable)
+        comparable = f". Comparable would be {result.comparable}" if result.comparable else ""
+        row = Row("claims", "public claims", f"none stands beside this: {result.reason}{comparable}")
         return (Section("PUBLIC CLAIMS", (row,)),)
     said = list(_beside_sections(result.beside))
     if not said:

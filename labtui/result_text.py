@@ -263,7 +263,8 @@ def floor_rows(measured: Measured) -> tuple[Row, ...]:
     timed = [(run, floor) for run, floor in known if not isinstance(run.speed.wall_s, NotMeasurable)]
     if not timed:
         unknown = next((one for run in measured.runs if isinstance(one := memory_floor(run), NotMeasurable)), None)
-        why = unknown.reason if unknown else "how long the run took is not measurable"
+        said = measured.run.evidence.get("weights_gib_reason")
+        why = said or (unknown.reason if unknown else "how long the run took is not measurable")
         return (Row("least time", "least time", f"cannot be asked: {why}", FLOOR_DEFINITION),)
     run, floor = min(timed, key=lambda pair: _share(pair[0], pair[1]))
     cards = floor.card.name if floor.cards == 1 else f"{floor.cards} × {floor.card.name}"

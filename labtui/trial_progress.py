@@ -53,8 +53,10 @@ def trial_lines(progress: Progress, now: datetime) -> tuple[str, ...]:
 def bar_line(progress: Progress, now: datetime) -> str:
     full = round(BAR_CELLS * share_done(progress, now))
     left = seconds_left(progress, now)
-    words = "no estimate before the first run" if left is None else f"about {clock(left)} left"
-    return f"{'■' * full}{'□' * (BAR_CELLS - full)}  {len(progress.kept)} of {progress.asked} done · {words}"
+    words = "no estimate before the first run" if left is None else "a moment left"
+    if left is not None and left >= 1:
+        words = f"about {clock(left)} left"
+    return f"{'■' * full}{'□' * (BAR_CELLS - full)}  {len(progress.kept)} of {progress.asked} saved · {words}"
 
 
 def runs_line(progress: Progress) -> str:

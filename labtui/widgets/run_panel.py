@@ -45,6 +45,7 @@ class RunPanel(Container):
         & #run-main { height: 1fr; }
         & #run-words { width: 1fr; height: 1fr; }
         & #run-prompt { height: auto; max-height: 4; color: $quiet; }
+        &.-trial #run-prompt { max-height: 1; }
         & Picture { margin-left: 2; }
         & ResultList, & #run-live, & #run-fault, & #latest, & #latest-head { display: none; }
         & #run-live { height: 1fr; border-left: solid $line; padding: 0 1; }
@@ -106,6 +107,7 @@ class RunPanel(Container):
         line = self.query_one("#run-trial", Static)
         line.display = bool(text)
         line.update(visible(text))
+        self.set_class(bool(text), "-trial")
 
     def show_about(self, task: Task | None, upcoming: PreparedTask | None, how_often: str) -> None:
         """What the task asks, and how often enter runs it."""
@@ -133,12 +135,9 @@ class RunPanel(Container):
         if self.mode != "live":
             self._turn("live")
         self.run_shown = None
-        kept = len(progress.kept)
         waiting = (
             f"waits for {progress.busy} request{'s' if progress.busy > 1 else ''} of others on this server"
             if progress.busy
-            else f"{kept} run{'s' if kept > 1 else ''} saved"
-            if kept
             else ""
         )
         self._head(head_words(progress, now), waiting)

@@ -136,7 +136,7 @@ def test_the_estimate_is_from_earlier_runs_and_then_from_this_trials_own():
     timeline = Timeline((Chunk(2.0, 64, 9),), 9, 64)
     finish(told, replace(FP8[0], timeline=timeline, speed=speed_of(timeline)))
     assert seconds_left(told.progress, NOW) == 6.0
-    assert bar_line(told.progress, NOW) == "■■■■■■□□□□□□□□□□□□□□□□□□  1 of 4 done · about 0:06 left"
+    assert bar_line(told.progress, NOW) == "■■■■■■□□□□□□□□□□□□□□□□□□  1 of 4 saved · about 0:06 left"
 
 
 def test_without_an_earlier_run_there_is_no_estimate():
