@@ -15,6 +15,7 @@ from labtui.cli.session import Session, json_option, pass_session
 from labtui.errors import DONE, FAILED, USAGE, LabError
 
 if TYPE_CHECKING:
+    from labtui.judging import BlindCount
     from lessons.model import Lesson
     from store.opening import Store
     from store.verdicts import Verdict
@@ -72,7 +73,7 @@ def verdict(
     _refuse_too_long(written)
     saved = store.verdicts.save(lesson.id, written, run_ids or _newest_runs(lesson, store))
     if as_json:
-        session.emit(_as_data(lesson, saved))
+        session.emit(_as_data(lesson, saved, store))
     else:
         session.say(f"Saved, citing {_listed(saved.runs)}." if saved.runs else "Saved. It cites no run.")
     return DONE
@@ -90,7 +91,7 @@ def _refuse_too_long(text: str) -> None:
 
 def _read(session: Session, lesson: Lesson, last: Verdict | None) -> int:
     if session.as_json:
-        session.emit(_as_data(lesson, last))
+        session.emit(_as_data(lesson, last, session.store))
     elif last is not None:
         for line in _lines(lesson, last, session.store):
             click.echo(line)
@@ -100,7 +101,9 @@ def _read(session: Session, lesson: Lesson, last: Verdict | None) -> int:
     return DONE
 
 
-def _as_data(lesson: Lesson, kept: Verdict | None) -> dict[str, Any]:
+def _as_data(lesson: Lesson, kept: Verdict | None, store: Store) -> dict[str, Any]:
+    from labtui.judging import tally_to_json
+
     return {
         "lesson": lesson.id,
         "question": lesson.frame.lab_question,
@@ -108,12 +111,19 @@ def _as_data(lesson: Lesson, kept: Verdict | None) -> dict[str, Any]:
         "text": kept.text if kept else None,
         "runs": list(kept.runs) if kept else [],
         "saved_at": kept.saved_at.isoformat(timespec="seconds") if kept else None,
+        "blind": [{"task": one.task, **tally_to_json(one.tally)} for one in _blind_counts(lesson, store)],
     }
+
+
+def _blind_counts(lesson: Lesson, store: Store) -> tuple[BlindCount, ...]:
+    from labtui.judging import blind_counts
+
+    return blind_counts(store, (task.task for task in lesson.lab_tasks))
 
 
 def _lines(lesson: Lesson, kept: Verdict, store: Store) -> Iterator[str]:
     from labtui.cli.run_text import PRACTICE_LABEL, end_to_end, label_of
-    from labtui.terminal_text import visible
+    from labtui.terminal_text import visible, visible_line
 
     yield f"{lesson.title} · verdict of {kept.saved_at.astimezone():%Y-%m-%d %H:%M}"
     yield f"  {lesson.frame.lab_question}"
@@ -125,6 +135,8 @@ def _lines(lesson: Lesson, kept: Verdict, store: Store) -> Iterator[str]:
         yield f"  {run.id}  {run.task} · {label_of(run)}  {end_to_end(run)} end to end"
     if any(run.practice for run in cited):
         yield f"  {PRACTICE_LABEL}"
+    for count in _blind_counts(lesson, store):
+        yield f"  {visible_line(count.sentence)}"
 
 
 def _newest_runs(lesson: Lesson, store: Store) -> Sequence[str]:

@@ -14,6 +14,7 @@ from textual.widgets import Static
 
 from exercises.records import Run
 from labtui.cli.run_text import PRACTICE_LABEL
+from labtui.judging import blind_counts
 from labtui.screens.home_picture import run_label, run_outcome
 from labtui.screens.lesson import short_title
 from labtui.screens.lesson_cards import Prose
@@ -36,6 +37,7 @@ VERDICT_COMMANDS = (
     Command("w", "write", "write", "Write the verdict; esc leaves the text"),
     Command("c", "cite", "cite runs", "To the list of runs; space ticks the one that is chosen"),
     Command("s", "save", "save", "Save the verdict with the runs that are ticked; earlier ones are kept"),
+    Command("b", "blind", "blind counts", "Put what you judged blind into the text, in a sentence", shown=False),
     Command("y", "history", "earlier ones", "Every verdict that you saved here"),
     BACK,
 )
@@ -45,12 +47,16 @@ NO_RUN = Choice(None, "No run yet. A verdict may stand without one.", remark=Tru
 
 @dataclass(frozen=True, slots=True)
 class VerdictPicture:
-    """history: newest first. cited: the ids that are ticked. draft: a half-typed verdict."""
+    """history: newest first. cited: the ids that are ticked. draft: a half-typed verdict.
+
+    blind: what was judged blind, a sentence for each task and two sides.
+    """
 
     history: tuple[Verdict, ...]
     runs: tuple[Run, ...]
     cited: tuple[str, ...]
     draft: str | None
+    blind: tuple[str, ...] = ()
 
 
 class VerdictScreen(Page):
@@ -59,6 +65,8 @@ The verdict is your answer to the question of the lab, in a few sentences, resti
 
 w writes, esc leaves the text, s saves. While you write, a draft is kept with every key; it becomes the verdict when
 you save. Every verdict that you ever saved stays in the history.
+
+Where answers to the lesson's tasks were judged blind, the counts stand below the runs; b puts them into the text.
 
 A verdict that cites only runs of the practice checkpoint is labelled so: those numbers say nothing about the model
 of the lesson.
@@ -104,6 +112,7 @@ of the lesson.
                 yield Static("RUNS IT CITES", classes="heading-small", markup=False)
                 yield TickList(id="cited")
                 yield Static(id="practice-label", classes="practice-label", markup=False)
+                yield Static(id="blind-counts", classes="cited", markup=False)
 
     def on_mount(self) -> None:
         self.say_next("One moment.")
@@ -120,7 +129,8 @@ of the lesson.
             cited = history[0].runs
         else:
             cited = [run.id for run in standing_of(self.lesson, store).runs.values()]
-        return VerdictPicture(tuple(history), tuple(runs), tuple(cited), draft)
+        blind = tuple(count.sentence for count in blind_counts(store, [task.task for task in self.lesson.lab_tasks]))
+        return VerdictPicture(tuple(history), tuple(runs), tuple(cited), draft, blind)
 
     @on(Loaded)
     def _loaded(self, event: Loaded) -> None:
@@ -149,6 +159,9 @@ of the lesson.
             rows or [Choice(None, "No run yet. A verdict may stand without one.", remark=True)]
         )
         self._label_practice()
+        told = self.query_one("#blind-counts", Static)
+        told.update("\n".join(f"b  {visible_line(sentence)}" for sentence in picture.blind))
+        told.display = bool(picture.blind)
         self.refresh_bindings()
         if first and rows:
             self.query_one(TickList).focus()
@@ -173,6 +186,8 @@ of the lesson.
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action == "history":
             return bool(self._picture and self._picture.history)
+        if action == "blind":
+            return bool(self._picture and self._picture.blind)
         if action == "cite":
             return bool(self._picture and self._picture.runs)
         return self._picture is not None or action == "back"
@@ -208,6 +223,16 @@ of the lesson.
             return self._read(store)
 
         self.change_store(save, lambda picture: self.post_message(self.Loaded(picture, saved=True)))
+
+    def action_blind(self) -> None:
+        writing = self.query_one(Writing)
+        new = [sentence for sentence in (self._picture.blind if self._picture else ()) if sentence not in writing.text]
+        if not new:
+            self.say("The counts stand in the text already.")
+            return
+        gap = "" if not writing.text or writing.text.endswith("\n") else "\n"
+        writing.insert(gap + "\n".join(new), writing.document.end)
+        self.say("The counts stand in the text; s saves it.")
 
     def action_history(self) -> None:
         if self._picture is not None:

@@ -101,3 +101,13 @@ def test_every_line_of_a_verdict_is_indented_alike(lab) -> None:
     lines = lab("verdict", "diffusiongemma").stdout.splitlines()
     assert "  first line" in lines
     assert "  second line" in lines
+
+
+def test_what_was_judged_blind_stands_with_the_verdict(lab, keep_run) -> None:
+    keep_run(practice=False, checkpoint="bf16", output="ONE")
+    keep_run(practice=False, checkpoint="gemma4", output="TWO")
+    lab("blind", "coding", given="equal\n\n")
+    lab("verdict", "diffusiongemma", "Fast enough.")
+    assert "Of 1 pair of answers to coding judged blind" in lab("verdict", "diffusiongemma").stdout
+    (blind,) = lab.json("verdict", "diffusiongemma")["blind"]
+    assert (blind["task"], blind["equal"], blind["practice"]) == ("coding", 1, False)

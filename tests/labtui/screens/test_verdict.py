@@ -108,3 +108,25 @@ async def test_saving_the_same_again_adds_no_further_verdict(running, in_store) 
         await lab.type(" Yes")
         await lab.press("escape", "s")
     assert [one.text for one in in_store(lambda store: store.verdicts.history(LESSON))] == ["No. Yes", "No."]
+
+
+async def test_the_blind_counts_stand_below_the_runs_and_a_key_puts_them_into_the_text(
+    running, make_run, in_store
+) -> None:
+    def judge(store) -> None:
+        runs = [
+            store.runs.add(make_run(practice=False, checkpoint=name, output=name, evidence={"prompt": "Draw."}))
+            for name in ("bf16", "gemma4")
+        ]
+        pair = store.judgements.make_pair(*(run.id for run in runs))
+        store.judgements.judge(pair.id, "left" if pair.left == "gemma4" else "right")
+
+    in_store(judge)
+    async with running() as lab:
+        lab.app.open_verdict("diffusiongemma")
+        await lab.settle()
+        sentence = "Of 1 pair of answers to coding judged blind, bf16 was better in 0 and gemma4 in 1"
+        assert sentence in " ".join(lab.text.split())
+        await lab.press("b", "b", "s")
+        saved = in_store(lambda store: store.verdicts.latest("diffusiongemma"))
+        assert saved.text.count(sentence) == 1
