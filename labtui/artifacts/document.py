@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
+from typing import Any
 
 from exercises.errors import ExerciseError
 from exercises.predictions import PredictionExercise
 from exercises.records import Run
 from labtui.artifacts.harness_map import MapRow, harness_map
 from labtui.artifacts.made_pieces import MadePieces, WeakestLink, made_pieces
+from labtui.claims import claims_and_faults
 from labtui.judging import BlindCount, blind_counts
 from labtui.made import missing_at_gates
 from labtui.predicting import Predicted, exercise_of, made_predictions
+from labtui.trial_comparison import BaselineStanding, baseline_standing
 from labtui.version import version
 from lessons.model import Anchor, Gate, Lesson, Misconception, Prediction, RecallItem
 from lessons.times import anchor_url, clock
@@ -90,6 +94,7 @@ class Artifact:
     """runs: those of the lesson's tasks and those that the verdict cites, newest first, practice and others together.
 
     Use practice_runs and other_runs to show them: the two never stand in one table.
+    sweeps: as exercises.sweep.sweep_to_json, newest first; none for a lesson without tasks of the lab.
     """
 
     lesson: Lesson
@@ -106,6 +111,17 @@ class Artifact:
     misconceptions: tuple[Believed, ...]
     predictions: tuple[PredictedInLesson, ...]
     notes: tuple[StepNote, ...]
+    sweeps: tuple[Mapping[str, Any], ...] = ()
+    baseline: BaselineStanding | None = None
+
+    @property
+    def sweeps_shown(self) -> tuple[Mapping[str, Any], ...]:
+        """The newest of each thing that was varied, on each checkpoint and task."""
+        newest: dict[tuple[object, ...], Mapping[str, Any]] = {}
+        for document in self.sweeps:
+            task = None if document["axis"] == "kinds" else next((one["task"] for one in document["points"]), None)
+            newest.setdefault((document["axis"], document["checkpoint"], task), document)
+        return tuple(newest.values())
 
     @property
     def practice_runs(self) -> tuple[Run, ...]:
@@ -174,6 +190,8 @@ def collect(lesson: Lesson, store: Store, now: datetime | None = None) -> Artifa
             for step in steps(lesson)
             if step.id in notes and step.kind != "predict"
         ),
+        sweeps=tuple(one.document for one in store.sweeps.list()) if lesson.lab_tasks else (),
+        baseline=baseline_standing(runs, claims_and_faults([lesson])[0]),
     )
 
 

@@ -14,6 +14,7 @@ from labtui.artifacts.made_pieces import made_text, piece_of
 from labtui.judging import tally_to_json
 from labtui.predicting import judged
 from labtui.terminal_text import json_text
+from labtui.trial_comparison import baseline_to_json
 
 FORMAT = "labtui-artifact"
 FORMAT_VERSION = 1
@@ -67,6 +68,8 @@ def json_document(artifact: Artifact) -> dict[str, Any]:
         "blind": [{"task": one.task, **tally_to_json(one.tally), "notes": list(one.notes)} for one in artifact.blind],
         "runs": [_run(run) for run in map(run_to_json, artifact.runs)],
         "definitions": dict(DEFINITIONS),
+        "sweeps": [dict(document) for document in artifact.sweeps],
+        "baseline": None if artifact.baseline is None else baseline_to_json(artifact.baseline),
         "source_check": [
             {
                 "anchor": row.anchor.id,

@@ -7,6 +7,7 @@ from datetime import datetime
 
 from exercises.records import Run
 from exercises.speed import DEFINITIONS, LABELS
+from labtui.artifacts import markdown_measured
 from labtui.artifacts.document import Artifact, Believed, GateStanding, Recalled
 from labtui.artifacts.harness_map import label, map_title
 from labtui.artifacts.made_pieces import made_text, piece_of
@@ -48,6 +49,8 @@ def to_markdown(artifact: Artifact) -> str:
         _verdict,
         _blind,
         _runs,
+        _sweeps,
+        markdown_measured.baseline,
         _source_check,
         _misconceptions,
         _predictions,
@@ -198,6 +201,10 @@ def _settings(runs: Iterable[Run]) -> Iterator[str]:
             + f" ({one.runs} {'run' if one.runs == 1 else 'runs'})"
             for one in settings
         )
+
+
+def _sweeps(artifact: Artifact) -> Iterator[str]:
+    return markdown_measured.sweeps(artifact, PRACTICE_NOTE)
 
 
 def _source_check(artifact: Artifact) -> Iterator[str]:

@@ -1,0 +1,177 @@
+"""Sweeps and the baseline in every format: the numbers of `labtui sweeps --json`, practice apart, published as such."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+
+import pytest
+
+from exercises.endpoint import Endpoint
+from exercises.speed import format_rate
+from exercises.sweep import run_sweep, sweep_to_json
+from exercises.sweep_points import points_by_concurrency, points_by_kind
+from exercises.tasks import prompt_kinds_for
+from labtui.artifacts.document import collect
+from labtui.artifacts.html import to_html
+from labtui.artifacts.json_document import json_document
+from labtui.artifacts.markdown import PRACTICE_NOTE, to_markdown
+from labtui.artifacts.measured_rows import PUBLISHED_NOTE
+from labtui.artifacts.toml_document import document_of_toml, to_toml
+from lessons.finding import find_lesson
+from store import Store
+from tests.fakes.vllm_stream import MODEL, Canvas, FakeVllm, Script
+from tests.labtui.artifacts.test_html import ALLOWED, Page
+from tests.labtui.artifacts.test_schema import SCHEMA, closed, faults
+from tests.labtui.test_trial_comparison import trial
+
+ANSWER = Script((Canvas(0.01, 64, "def is_prime(n):\n"), Canvas(0.03, 40, "    return n\n")))
+KINDS = prompt_kinds_for("practice", True)
+COMMAND = {"command": ["vllm", "serve", "m", "--max-num-seqs", "2"]}
+
+
+@pytest.fixture(scope="module")
+def sweeps():
+    """By kind and by requests at once on practice; by kind on a real checkpoint, once earlier and once later."""
+    with FakeVllm(ANSWER) as server:
+        practice = Endpoint(server.url, None, MODEL, "practice", True, "0.32.0", COMMAND)
+        real = replace(practice, checkpoint="fp8", practice=False)
+        code = points_by_kind(KINDS, ["code"])[0].task
+        made = [
+            run_sweep("kinds", points_by_kind(KINDS, ["short"]), real, rounds=1, warmup=0, seed=1),
+            run_sweep("kinds", points_by_kind(KINDS), real, rounds=1, warmup=0, seed=1),
+            run_sweep("kinds", points_by_kind(KINDS), practice, rounds=1, warmup=0, seed=1),
+            run_sweep("concurrency", points_by_concurrency(code, [1, 3]), practice, rounds=1, warmup=0, seed=1),
+        ]
+    return [sweep_to_json(sweep) for sweep in made]
+
+
+@pytest.fixture
+def artifact(lesson, store, now, sweeps):
+    for document in sweeps:
+        store.sweeps.save(document)
+    return collect(lesson, store, now)
+
+
+def test_the_documents_are_those_of_the_command_in_json_and_toml(artifact, store, sweeps):
+    exported = json_document(artifact)["sweeps"]
+    assert {one["id"]: one for one in exported} == {one["id"]: one for one in sweeps}
+    assert json.loads(json.dumps(exported)) == [dict(one.document) for one in store.sweeps.list()]
+    assert document_of_toml(to_toml(artifact))["sweeps"] == json.loads(json.dumps(exported))
+
+
+def test_every_number_stands_in_markdown_and_html(artifact):
+    markdown, page = to_markdown(artifact), to_html(artifact)
+    tables = Page(page).tables["sweep"]
+    for document in artifact.sweeps_shown:
+        for point in document["points"]:
+            rate = format_rate(point["aggregate_tps"])
+            queues = point["streams"] > document["runs_together"]
+            rate += " (queueing)" if queues else ""
+            steps = f"{point['steps_per_canvas']:.3g}"
+            row = [cells for cells in tables if cells[0] == point["label"] and cells[1] == rate]
+            assert row and steps in row[0]
+            assert re.search(rf"\| {point['label']} \| {re.escape(rate)} \|.*\| {re.escape(steps)} \|", markdown)
+    assert "█" in markdown and "<svg" in page
+
+
+def test_what_measures_queueing_says_so_in_both(artifact):
+    said = "This server runs 2 requests together (--max-num-seqs): at 3 at once some wait"
+    assert said in to_markdown(artifact).replace("\\", "")
+    assert said in to_html(artifact)
+    drawn = " ".join(re.findall(r"<text[^>]*>([^<]*)", to_html(artifact)))
+    assert said in drawn
+
+
+def test_of_each_kind_of_sweep_the_newest_is_shown_and_practice_stands_apart(artifact, sweeps):
+    markdown = to_markdown(artifact).replace("\\", "")
+    earlier, later, kinds, at_once = (document["id"] for document in sweeps)
+    part = markdown.partition("## Sweeps")[2]
+    before, _, practice = part.partition("### Practice sweeps")
+    assert later in before and earlier not in part
+    assert PRACTICE_NOTE in practice and kinds in practice and at_once in practice
+    assert kinds not in before and at_once not in before
+    assert "1 earlier sweep is in the store and in the JSON export." in practice
+
+
+def test_the_page_stays_harmless_with_plots_in_it(artifact):
+    read = Page(to_html(artifact))
+    drawn = {"svg", "rect", "text", "tspan"}
+    assert {tag for tag, _ in read.elements} <= ALLOWED | drawn
+    for _, attributes in read.elements:
+        assert "style" not in attributes
+        assert not any(name.startswith("on") for name in attributes)
+
+
+def test_a_hostile_label_stays_text_in_the_page(lesson, store, now, sweeps):
+    document = json.loads(json.dumps(sweeps[1]))
+    document["points"][0]["label"] = "<script>alert(1)</script>"
+    document["checkpoint"] = "x</svg><img src=y>"
+    store.sweeps.save(document)
+    page = to_html(collect(lesson, store, now))
+    assert "<script" not in page and "<img src=y" not in page
+    Page(page)
+
+
+def test_the_schema_describes_all_of_it(artifact, store, lesson, now):
+    assert faults(json.loads(json.dumps(json_document(artifact))), closed(SCHEMA)) == []
+    for run in (*trial("t-d", "fp8", 900, 7), *trial("t-g", "gemma4", 300, 7)):
+        store.runs.add(run)
+    document = json.loads(json.dumps(json_document(collect(lesson, store, now))))
+    assert document["baseline"]["compared"] and faults(document, closed(SCHEMA)) == []
+
+
+def test_a_lesson_without_tasks_of_the_lab_has_no_sweeps(artifact, lesson, store, now):
+    assert artifact.sweeps
+    bare = collect(replace(lesson, lab_tasks=()), store, now)
+    assert bare.sweeps == () and bare.baseline is None
+
+
+# --- the baseline
+
+
+@pytest.fixture
+def real_lesson(lesson):
+    """The small lesson with the claims of the built-in one beside it."""
+    return replace(lesson, path=find_lesson("diffusiongemma").path)
+
+
+def test_the_ratio_stands_with_its_interval_in_every_format(real_lesson, store, now):
+    for run in (*trial("t-d", "fp8", 900, 7), *trial("t-g", "gemma4", 300, 7)):
+        store.runs.add(run)
+    artifact = collect(real_lesson, store, now)
+    ratio = json_document(artifact)["baseline"]["compared"][0]["ratios"]["end_to_end_tps"]
+    assert document_of_toml(to_toml(artifact))["baseline"]["compared"][0]["ratios"]["end_to_end_tps"] == ratio
+    interval = f"× {ratio['interval']['low']:.2f} to {ratio['interval']['high']:.2f}"
+    rows = Page(to_html(artifact)).tables["baseline"]
+    (row,) = [row for row in rows if row[:2] == ["coding", "end to end"]]
+    assert row[4] == f"× {ratio['value']:.2f}" and row[5].startswith(interval)
+    markdown = to_markdown(artifact)
+    assert f"× {ratio['value']:.2f} | {interval}" in markdown
+    assert PUBLISHED_NOTE not in markdown and json_document(artifact)["baseline"]["published"] == []
+
+
+def test_the_published_table_stands_in_and_is_called_published(real_lesson, store, now):
+    artifact = collect(real_lesson, store, now)
+    assert [run.checkpoint for run in artifact.other_runs] == ["fp8"]
+    document = json_document(artifact)["baseline"]
+    assert document["compared"] == [] and document["published"]
+    assert faults(json.loads(json.dumps(json_document(artifact))), closed(SCHEMA)) == []
+    page = to_html(artifact)
+    part = to_markdown(artifact).partition("## Beside the baseline")[2].partition("\n## ")[0]
+    assert PUBLISHED_NOTE in part and PUBLISHED_NOTE in page
+    for claim in document["published"]:
+        assert claim["claim"] in part and claim["claim"] in page
+    assert "×" not in part.replace(PUBLISHED_NOTE, "")
+
+
+def test_beside_practice_no_published_number_stands(real_lesson, now, tmp_path):
+    with Store.open(tmp_path / "practice.db") as store:
+        for run in trial("t-p", "practice", 900, 7):
+            store.runs.add(run)
+        artifact = collect(real_lesson, store, now)
+    assert artifact.practice_runs and artifact.baseline is None
+    assert json_document(artifact)["baseline"] is None
+    assert "baseline" not in to_markdown(artifact).casefold().partition("## runs")[2].partition("## source check")[0]
+    assert PUBLISHED_NOTE not in to_html(artifact)
