@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import os
 import re
 import shutil
@@ -23,7 +24,7 @@ MEMORY_EVERY_MS = 500
 class Recorder:
     """environment: set for every command. code: how the last one ended, None where it was killed or never ran.
 
-    left_s: seconds until the end of the time for all steps.
+    left_s: seconds until the end of the time for all steps, or for the present one where that comes first.
     """
 
     def __init__(self, folder: Path, bundle: Path | None, within_s: float) -> None:
@@ -34,11 +35,13 @@ class Recorder:
         self.code: int | None = None
         self._began = time.monotonic()
         self._within_s = within_s
+        self._step_ends = math.inf
         self._memory: subprocess.Popen[bytes] | None = None
 
     @property
     def left_s(self) -> float:
-        return self._within_s - (time.monotonic() - self._began)
+        now = time.monotonic()
+        return min(self._within_s - (now - self._began), self._step_ends - now)
 
     def __enter__(self) -> Recorder:
         query = "--query-gpu=timestamp,memory.used,utilization.gpu,power.draw,clocks.sm"
@@ -72,16 +75,19 @@ class Recorder:
         with contextlib.suppress(OSError):
             shutil.copyfile(source, self.folder / name)
 
-    def step(self, name: str, act: Callable[[], None]) -> None:
+    def step(self, name: str, act: Callable[[], None], most_s: float = math.inf) -> None:
+        """Whatever goes wrong in it is kept and ends no other step.
+
+        most_s: what its commands have together.
+        """
         began = time.monotonic()
+        self._step_ends = began + most_s
         self.say(f"-- {name}")
         try:
             act()
-        except SystemExit:
-            self.pack()
-            raise
-        except Exception:
+        except (Exception, SystemExit):
             self.say(f"-- {name} failed: {traceback.format_exc()[-1500:]}")
+        self._step_ends = math.inf
         self.say(f"-- {name} took {time.monotonic() - began:.1f} s")
         self.pack()
 

@@ -13,6 +13,7 @@ FOLDER = Path(__file__).parents[2] / "benchmarks" / "h200"
 
 
 def script(name: str) -> ModuleType:
+    """The scripts are run from their own folder, where they find each other."""
     spec = importlib.util.spec_from_file_location(f"h200_{name}", FOLDER / f"{name}.py")
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
