@@ -263,7 +263,7 @@ def _models(endpoint: Endpoint, named: bool) -> dict[str, Mapping[str, Any]]:
             NO_SERVER,
         ) from error
     if response.status_code in (httpx.codes.UNAUTHORIZED, httpx.codes.FORBIDDEN):
-        raise _refused_key(server, endpoint.api_key, f"it answered {response.status_code}")
+        raise _refused_key(server, endpoint.api_key, f"{server} answered {response.status_code}")
     try:
         page: Any = response.json() if response.status_code == httpx.codes.OK else None
     except ValueError:
@@ -287,7 +287,7 @@ def _models(endpoint: Endpoint, named: bool) -> dict[str, Mapping[str, Any]]:
 def _refused_key(server: str, api_key: str | None, cause: str) -> LabError:
     return LabError(
         "The server does not accept the API key" if api_key else "The server wants an API key",
-        f"{server}: {cause}" + ("" if api_key else "; none was sent"),
+        cause + ("" if api_key else "; none was sent"),
         f"Put the right one into the environment: {API_KEY_VARIABLE}=..., or name another variable: --key-from NAME",
         USAGE,
     )

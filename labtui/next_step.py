@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from labtui.plain_markdown import plain_text
 from labtui.standing import READ_KINDS, Standing
 from lessons.model import LabTask, Lesson
 from lessons.walk import Step, steps
@@ -112,8 +113,8 @@ def _read(standing: Standing, step: Step) -> NextStep:
     lesson = standing.lesson
     if standing.cards_done or standing.position is not None:
         why = f"{standing.cards_done} of {standing.cards} cards done."
-        return NextStep("read", f"Go on: {step.title}", why, _study(lesson), lesson.id, step.id)
-    return NextStep("read", f"Begin: {lesson.title}", _one_line(lesson.summary), _study(lesson), lesson.id, step.id)
+        return NextStep("read", f"Go on: {plain_text(step.title)}", why, _study(lesson), lesson.id, step.id)
+    return NextStep("read", f"Begin: {lesson.title}", plain_text(lesson.summary), _study(lesson), lesson.id, step.id)
 
 
 def _lab(standing: Standing, missing: Sequence[LabTask], server: str) -> NextStep:
@@ -141,7 +142,7 @@ def _verdict(standing: Standing) -> NextStep:
     return NextStep(
         "verdict",
         "Write your verdict",
-        _one_line(lesson.frame.lab_question),
+        plain_text(lesson.frame.lab_question),
         f"labtui verdict {lesson.id}",
         lesson.id,
         "verdict",
@@ -150,7 +151,3 @@ def _verdict(standing: Standing) -> NextStep:
 
 def _study(lesson: Lesson) -> str:
     return f"labtui study {lesson.id} --plain"
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())

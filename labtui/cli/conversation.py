@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import sys
-import textwrap
 from collections.abc import Iterable, Iterator
 
 import click
 
+from labtui.plain_markdown import WIDTH, plain_lines
 from labtui.program import as_typed
-from labtui.terminal_text import visible
 
 
 class InputEnded(Exception):
@@ -31,12 +30,9 @@ def say_lines(lines: Iterable[str]) -> None:
 
 
 def body_lines(body: str, indent: str = "  ") -> Iterator[str]:
-    """A Markdown body made safe to print and wrapped to 78 columns; lists, tables and code keep their lines."""
-    for paragraph in visible(body).strip().split("\n\n"):
-        keeps_lines = any(line.startswith(("- ", "* ", "|", "    ", "```", "1.")) for line in paragraph.splitlines())
-        for line in paragraph.splitlines() if keeps_lines else [" ".join(paragraph.split())]:
-            yield textwrap.fill(line, 78, initial_indent=indent, subsequent_indent=indent)
-        yield ""
+    """A Markdown body as plain text, safe to print and wrapped to 78 columns, with an empty line at its end."""
+    yield from (f"{indent}{line}".rstrip() for line in plain_lines(body, WIDTH - len(indent)))
+    yield ""
 
 
 def ask(question: str) -> str:

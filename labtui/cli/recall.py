@@ -12,6 +12,7 @@ from labtui.cli.lazy_group import LabCommand
 from labtui.cli.session import Session, json_option, pass_session
 from labtui.due_words import due_words
 from labtui.errors import DONE
+from labtui.plain_markdown import plain_text
 from labtui.terminal_text import visible
 
 if TYPE_CHECKING:
@@ -95,7 +96,7 @@ class Questions:
         before = self._store.recall.latest(lesson.id).get(item.id)
         if changed := changed_words(item, before):
             say(changed)
-        say(visible(item.question))
+        say(plain_text(item.question))
         ungraded = before if before is not None and before.grade is None else None
         text = self._answer_to(
             "Your answer (an empty line skips the question):" if ungraded is None else _keep(ungraded)
@@ -114,7 +115,7 @@ class Questions:
             say("A good answer says:")
             say_lines(body_lines(item.answer))
         for seen in points_seen(answer.answer, item.points):
-            say(f"  {seen.sign} {visible(seen.point)}")
+            say(f"  {seen.sign} {plain_text(seen.point)}")
         if item.points:
             say(f"  {LEGEND}\n")
         self._grade(lesson, item, answer)
@@ -166,7 +167,7 @@ def _say_history(lesson: Lesson, store: Store) -> None:
 
     say(f"{lesson.title}\n")
     for item in lesson.recall:
-        say(visible(item.question))
+        say(plain_text(item.question))
         answers, grades = store.recall.answers(lesson.id, item.id), store.recall.grades(lesson.id, item.id)
         say_lines(f"  {line}" for line in history_lines(item, answers, grades))
         say()
@@ -209,6 +210,6 @@ def due(session: Session, as_json: bool) -> None:
         )
         return
     for one in found:
-        click.echo(f"{one.lesson}  {questions[one.lesson, one.item]}")
+        click.echo(f"{one.lesson}  {plain_text(questions[one.lesson, one.item])}")
     if not found:
         session.say(_nothing_due(lessons, session.store))

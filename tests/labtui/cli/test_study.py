@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from labtui.plain_markdown import plain_text
 from labtui.errors import USAGE
 from lessons.finding import find_lesson
 from lessons.walk import steps
@@ -91,7 +92,7 @@ def test_it_goes_on_where_the_person_left(lab) -> None:
 
 def test_a_misconception_asks_before_it_tells(lab, store) -> None:
     first = LESSON.misconceptions[0]
-    told = " ".join(first.correction.split())[:50]
+    told = plain_text(first.correction)[:50]
     before = " ".join(lab("study", "--plain", "--from", "misconception").stdout.split())
     assert first.claim in before
     assert told not in before
