@@ -106,9 +106,11 @@ class Outcome:
 
     @property
     def shown(self) -> Run | None:
-        """The run to show: the last measured one, else the last one at all."""
+        """The run to show: the last that counts, else the last measured one, else the last one at all."""
         kept = self.progress.kept
-        return next((run for run in reversed(kept) if not run.warmup), kept[-1] if kept else None)
+        measured = [run for run in kept if not run.warmup]
+        counted = [run for run in measured if run.valid]
+        return next((runs[-1] for runs in (counted, measured, kept) if runs), None)
 
 
 def progress_words(progress: Progress, now: datetime) -> str:
