@@ -99,7 +99,9 @@ def sweep_title(document: Mapping[str, Any]) -> str:
     tasks = {str(point.get("task", "")) for point in document["points"]}
     task = [] if document["axis"] == "kinds" or len(tasks) != 1 else [next(iter(tasks))]
     by = TITLES.get(document["axis"], document["axis"])
-    return " · ".join(part for part in (f"sweep by {by}", *task, str(document["checkpoint"])) if part)
+    checkpoint = str(document["checkpoint"])
+    practice = " · practice" if document["practice"] and checkpoint != "practice" else ""
+    return " · ".join(part for part in (f"sweep by {by}", *task, f"{checkpoint}{practice}") if part)
 
 
 def sweep_facts(document: Mapping[str, Any]) -> str:

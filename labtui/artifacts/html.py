@@ -12,7 +12,7 @@ from labtui.artifacts.harness_map import map_title
 from labtui.artifacts.html_runs import PRACTICE_NOTE, Picture, checkpoint
 from labtui.artifacts.html_text import Html, day, element, joined, link, prose, prose_line, table, text_of
 from labtui.artifacts.markdown import MARK
-from labtui.artifacts.run_facts import outcome, speed_values
+from labtui.artifacts.run_facts import outcome, speed_values, task_words
 
 STYLE = Path(__file__).with_name("page.css")
 NOTHING_FROM_OUTSIDE = (
@@ -132,7 +132,7 @@ def _verdict(artifact: Artifact) -> Iterator[Html]:
         [
             (
                 element("code", run.id),
-                text_of(run.task),
+                text_of(task_words(run)),
                 checkpoint(run),
                 element("b", speed_values(run)["end_to_end_tps"]),
                 text_of(outcome(run)),

@@ -46,10 +46,9 @@ def sweeps(artifact: Artifact) -> Iterator[Html]:
 
 def _sweep(document: Mapping[str, Any]) -> Iterator[Html]:
     header, rows = table_of(document)
-    name = element("span", "practice", class_="practice") if document["practice"] else None
     yield element(
         "article",
-        element("p", element("b", text_of(sweep_title(document))), " ", name),
+        element("p", element("b", text_of(sweep_title(document)), class_="practice" if document["practice"] else None)),
         element("p", text_of(f"{sweep_facts(document)} · {document['started_at']}"), class_="when"),
         *(element("p", text_of(remark), class_="note") for remark in remarks_of(document)),
         table(header, [tuple(text_of(cell) for cell in row) for row in rows], "sweep"),

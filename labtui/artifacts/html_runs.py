@@ -17,6 +17,7 @@ from labtui.artifacts.run_facts import (
     outcome,
     shown_in_table,
     speed_values,
+    task_words,
 )
 from labtui.errors import LabError
 
@@ -68,16 +69,17 @@ def _run_table(artifact: Artifact, runs: tuple[Run, ...]) -> Iterator[Html]:
             (
                 joined(
                     element("code", run.id),
-                    element("span", text_of(f"{run.task}{', warm-up' if run.warmup else ''}"), " · ", checkpoint(run)),
+                    element("span", text_of(task_words(run)), " · ", checkpoint(run)),
                     cited,
                 ),
                 *(text_of(values[key]) for key in SPEED_COLUMNS),
                 text_of(outcome(run)),
             )
         )
-    yield table(("Run", *(LABELS[key] for key in SPEED_COLUMNS), "Answer"), rows, "runs")
-    if len(runs) > len(shown):
-        yield element("p", left_out_words(len(runs) - len(shown)))
+    if rows:
+        yield table(("Run", *(LABELS[key] for key in SPEED_COLUMNS), "Answer"), rows, "runs")
+    if left_out := left_out_words(runs, shown):
+        yield element("p", left_out)
 
 
 def answers(artifact: Artifact, picture_of: Picture) -> Iterator[Html]:

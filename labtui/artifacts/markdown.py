@@ -31,6 +31,7 @@ from labtui.artifacts.run_facts import (
     outcome,
     shown_in_table,
     speed_values,
+    task_words,
 )
 from lessons.model import PracticePiece
 
@@ -148,8 +149,8 @@ def _headline(run: Run) -> str:
     state = "" if run.valid else f"; invalid: {plain(run.invalid_reason or '')}"
     rate = speed_values(run)["end_to_end_tps"]
     return (
-        f"{code(run.id)} · {plain(run.task)} · {plain(label(run))} · {plain(rate)} {plain(LABELS['end_to_end_tps'])} · "
-        f"{passed}{state}"
+        f"{code(run.id)} · {plain(task_words(run))} · {plain(label(run))} · "
+        f"{plain(rate)} {plain(LABELS['end_to_end_tps'])} · {passed}{state}"
     )
 
 
@@ -172,20 +173,19 @@ def _runs(artifact: Artifact) -> Iterator[str]:
 def _run_table(artifact: Artifact, runs: tuple[Run, ...]) -> Iterator[str]:
     cited = artifact.cited_ids
     shown = shown_in_table(runs, cited)
-    yield table(
-        ("Run", "Task", "Checkpoint", *(LABELS[key] for key in SPEED_COLUMNS), "Answer"),
-        [_run_row(run, run.id in cited) for run in shown],
-    )
-    left_out = len(runs) - len(shown)
-    if left_out:
-        yield left_out_words(left_out)
+    if shown:
+        yield table(
+            ("Run", "Task", "Checkpoint", *(LABELS[key] for key in SPEED_COLUMNS), "Answer"),
+            [_run_row(run, run.id in cited) for run in shown],
+        )
+    yield left_out_words(runs, shown)
 
 
 def _run_row(run: Run, cited: bool) -> tuple[str, ...]:
     values = speed_values(run)
     return (
         own_cell(code(run.id) + (" (cited)" if cited else "")),
-        own_cell(plain(run.task) + (", warm-up" if run.warmup else "")),
+        own_cell(plain(task_words(run))),
         own_cell(plain(label(run))),
         *(own_cell(plain(values[key])) for key in SPEED_COLUMNS),
         own_cell(plain(outcome(run))),

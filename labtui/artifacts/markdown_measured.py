@@ -46,8 +46,7 @@ def sweeps(artifact: Artifact, practice_note: str) -> Iterator[str]:
 
 
 def _sweep(document: Mapping[str, Any]) -> Iterator[str]:
-    practice = " (practice)" if document["practice"] else ""
-    yield f"**{plain(sweep_title(document))}**{practice}, {plain(sweep_facts(document))}, {document['started_at']}"
+    yield f"**{plain(sweep_title(document))}**, {plain(sweep_facts(document))}, {document['started_at']}"
     for remark in remarks_of(document):
         yield plain(remark)
     header, rows = table_of(document)

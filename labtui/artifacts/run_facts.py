@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from exercises.records import Run
@@ -34,6 +34,13 @@ def speed_values(run: Run) -> dict[str, str]:
     return {line.key: line.value for line in speed_lines(run.speed)}
 
 
+def task_words(run: Run) -> str:
+    """The task, and what makes its number another one: a warm-up, or others of ours at the same time."""
+    streams = run.evidence.get("streams", 1)
+    at_once = f"one of {streams} at once" if isinstance(streams, int) and streams > 1 else ""
+    return ", ".join(part for part in (run.task, "warm-up" if run.warmup else "", at_once) if part)
+
+
 def outcome(run: Run) -> str:
     failed = [fact for fact in run.check.facts if not fact.passed]
     if not run.valid:
@@ -46,12 +53,25 @@ def outcome(run: Run) -> str:
 
 
 def shown_in_table(runs: tuple[Run, ...], cited: frozenset[str]) -> list[Run]:
-    """The newest, and every cited one."""
-    return [run for number, run in enumerate(runs) if number < RUNS_SHOWN or run.id in cited]
+    """The newest, and every cited one. Runs of a sweep stand with their sweep, not here."""
+    newest = [run.id for run in runs if not _of_sweep(run)][:RUNS_SHOWN]
+    return [run for run in runs if run.id in cited or run.id in newest]
 
 
-def left_out_words(left_out: int) -> str:
-    return f"{left_out} earlier {'run is' if left_out == 1 else 'runs are'} in the store and in the JSON export."
+def left_out_words(runs: Sequence[Run], shown: Sequence[Run]) -> str:
+    """Which of the runs are not shown; empty where all are."""
+    left_out = {run.id for run in runs} - {run.id for run in shown}
+    of_sweeps = sum(run.id in left_out for run in runs if _of_sweep(run))
+    earlier = len(left_out) - of_sweeps
+    parts = [f"{earlier} earlier run{'' if earlier == 1 else 's'}"] if earlier else []
+    if of_sweeps:
+        parts.append(f"{of_sweeps} request{'' if of_sweeps == 1 else 's'} of sweeps")
+    are = "is" if len(left_out) == 1 else "are"
+    return f"{' and '.join(parts)} {are} in the store and in the JSON export." if parts else ""
+
+
+def _of_sweep(run: Run) -> bool:
+    return "sweep" in run.evidence
 
 
 def measured_with(runs: Iterable[Run]) -> list[MeasuredWith]:

@@ -2,13 +2,19 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from exercises.endpoint import Endpoint
 from exercises.records import Check, Chunk, CounterWindow, Fact, NotMeasurable, Run, Timeline
 from exercises.speed import speed_of
+from exercises.sweep import run_sweep, sweep_to_json
+from exercises.sweep_points import points_by_concurrency, points_by_kind
+from exercises.tasks import prompt_kinds_for
 from lessons.model import (
     Anchor,
     Card,
@@ -29,6 +35,7 @@ from lessons.model import (
 )
 from store import Store
 from store.recall import item_hash
+from tests.fakes.vllm_stream import MODEL, Canvas, FakeVllm, Script
 
 THREE_CANVASES = Timeline(
     chunks=(Chunk(1.0, 256, 900), Chunk(1.5, 256, 880), Chunk(2.0, 188, 610)),
@@ -188,3 +195,24 @@ def store(tmp_path: Path, lesson: Lesson, now: datetime, monkeypatch: pytest.Mon
         opened.progress.save_note("small", "practice/teach-back", "Told it to Ann.")
         opened.progress.save_note("small", "deep/denoising", "Compare with crosswords.")
         yield opened
+
+
+ANSWER = Script((Canvas(0.01, 64, "def is_prime(n):\n"), Canvas(0.03, 40, "    return n\n")))
+KINDS = prompt_kinds_for("practice", True)
+COMMAND = {"command": ["vllm", "serve", "m", "--max-num-seqs", "2"]}
+
+
+@pytest.fixture(scope="module")
+def sweeps() -> list[dict[str, Any]]:
+    """By kind and by requests at once on practice; by kind on a real checkpoint, once earlier and once later."""
+    with FakeVllm(ANSWER) as server:
+        practice = Endpoint(server.url, None, MODEL, "practice", True, "0.32.0", COMMAND)
+        real = replace(practice, checkpoint="fp8", practice=False)
+        code = points_by_kind(KINDS, ["code"])[0].task
+        made = [
+            run_sweep("kinds", points_by_kind(KINDS, ["short"]), real, rounds=1, warmup=0, seed=1),
+            run_sweep("kinds", points_by_kind(KINDS), real, rounds=1, warmup=0, seed=1),
+            run_sweep("kinds", points_by_kind(KINDS), practice, rounds=1, warmup=0, seed=1),
+            run_sweep("concurrency", points_by_concurrency(code, [1, 3]), practice, rounds=1, warmup=0, seed=1),
+        ]
+    return [sweep_to_json(sweep) for sweep in made]

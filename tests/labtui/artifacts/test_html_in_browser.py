@@ -59,6 +59,15 @@ def page(store, now, tmp_path) -> str:
 
 
 @pytest.fixture
+def page_with_plots(page, store, now, tmp_path, sweeps) -> str:
+    for document in sweeps:
+        store.sweeps.save(document)
+    lesson = replace(find_lesson("diffusiongemma"), id="small")
+    (written,) = export_lesson(lesson, store, ["html"], tmp_path, now=now)
+    return written.read_text("utf-8")
+
+
+@pytest.fixture
 def chromium(tmp_path):
     def run(address: str, *options: str) -> str:
         assert CHROMIUM is not None
@@ -113,8 +122,9 @@ def test_the_map_is_one_page_of_a4_and_the_rest_follows(chromium, tmp_path, page
 
 
 @pytest.mark.parametrize("width", [PHONE_PIXELS, 320, 1000])
-def test_nothing_sticks_out_and_nothing_is_fetched(chromium, tmp_path, page, width):
-    found = measured(chromium, tmp_path, page, width)
+def test_nothing_sticks_out_and_nothing_is_fetched(chromium, tmp_path, page_with_plots, width):
+    assert page_with_plots.count("<svg") == 3
+    found = measured(chromium, tmp_path, page_with_plots, width)
     assert found["wide"] == []
     assert found["width"] <= width
     assert found["fetched"] == []

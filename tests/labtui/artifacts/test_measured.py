@@ -8,11 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from exercises.endpoint import Endpoint
 from exercises.speed import format_rate
-from exercises.sweep import run_sweep, sweep_to_json
-from exercises.sweep_points import points_by_concurrency, points_by_kind
-from exercises.tasks import prompt_kinds_for
 from labtui.artifacts.document import collect
 from labtui.artifacts.html import to_html
 from labtui.artifacts.json_document import json_document
@@ -21,30 +17,9 @@ from labtui.artifacts.measured_rows import PUBLISHED_NOTE
 from labtui.artifacts.toml_document import document_of_toml, to_toml
 from lessons.finding import find_lesson
 from store import Store
-from tests.fakes.vllm_stream import MODEL, Canvas, FakeVllm, Script
 from tests.labtui.artifacts.test_html import ALLOWED, Page
 from tests.labtui.artifacts.test_schema import SCHEMA, closed, faults
 from tests.labtui.test_trial_comparison import trial
-
-ANSWER = Script((Canvas(0.01, 64, "def is_prime(n):\n"), Canvas(0.03, 40, "    return n\n")))
-KINDS = prompt_kinds_for("practice", True)
-COMMAND = {"command": ["vllm", "serve", "m", "--max-num-seqs", "2"]}
-
-
-@pytest.fixture(scope="module")
-def sweeps():
-    """By kind and by requests at once on practice; by kind on a real checkpoint, once earlier and once later."""
-    with FakeVllm(ANSWER) as server:
-        practice = Endpoint(server.url, None, MODEL, "practice", True, "0.32.0", COMMAND)
-        real = replace(practice, checkpoint="fp8", practice=False)
-        code = points_by_kind(KINDS, ["code"])[0].task
-        made = [
-            run_sweep("kinds", points_by_kind(KINDS, ["short"]), real, rounds=1, warmup=0, seed=1),
-            run_sweep("kinds", points_by_kind(KINDS), real, rounds=1, warmup=0, seed=1),
-            run_sweep("kinds", points_by_kind(KINDS), practice, rounds=1, warmup=0, seed=1),
-            run_sweep("concurrency", points_by_concurrency(code, [1, 3]), practice, rounds=1, warmup=0, seed=1),
-        ]
-    return [sweep_to_json(sweep) for sweep in made]
 
 
 @pytest.fixture
@@ -93,6 +68,23 @@ def test_of_each_kind_of_sweep_the_newest_is_shown_and_practice_stands_apart(art
     assert PRACTICE_NOTE in practice and kinds in practice and at_once in practice
     assert kinds not in before and at_once not in before
     assert "1 earlier sweep is in the store and in the JSON export." in practice
+
+
+def test_requests_of_a_sweep_push_no_run_out_of_the_table(lesson, store, now):
+    alone = store.runs.get("bbb")
+    for number in range(14):
+        known = {"sweep": {"id": "s-1"}, "streams": 6}
+        store.runs.add(replace(alone, id=f"r-20261130-2130{number:02}-swp", evidence={**alone.evidence, **known}))
+    store.verdicts.save("small", "It holds.", ["bbb", "213003-swp"])
+    artifact = collect(lesson, store, now)
+    assert len(artifact.runs) > 14
+    markdown, page = to_markdown(artifact), to_html(artifact)
+    rows = [row[0] for row in Page(page).tables["runs"][1:]]
+    for text in (markdown.partition("## Runs")[2].partition("## Source check")[0], "\n".join(rows)):
+        assert "213003-swp" in text and "one of 6 at once" in text, "a cited one stands there, with what it is"
+        assert alone.id in text and "213004-swp" not in text
+    assert "13 requests of sweeps are in the store and in the JSON export." in markdown
+    assert "13 requests of sweeps are in the store" in page
 
 
 def test_the_page_stays_harmless_with_plots_in_it(artifact):
