@@ -138,9 +138,11 @@ def _anchor(values: Values) -> Anchor:
 
 
 def _deep_point(values: Values, anchors: dict[str, Anchor]) -> DeepPoint:
+    start_s: float | None = None
+    quote = ""
     if "at" in values:
         start_s, quote = seconds_of(values["at"]), _text(values, "quote")
-    else:
+    elif _anchors(values):
         first = anchors[values["anchors"][0]]
         start_s, quote = first.start_s, first.quote
     return DeepPoint(

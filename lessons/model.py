@@ -54,8 +54,10 @@ class Card:
 
 @dataclass(frozen=True, slots=True)
 class DeepPoint:
+    """start_s: None for a point that rests on no second of a source; it then has no quotation either."""
+
     id: str
-    start_s: float
+    start_s: float | None
     title: str
     quote: str
     body: str

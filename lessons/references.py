@@ -118,8 +118,6 @@ def _deep_point_complaints(data: dict[str, Any]) -> Iterator[Complaint]:
     for place, entry in _entries(data, "deep_point"):
         if ("at" in entry) != ("quote" in entry):
             yield place, "at and quote belong together: give both, or neither and take them from the first anchor"
-        elif "at" not in entry and not entry.get("anchors"):
-            yield place, "a deep point needs at and quote, or anchors, whose first one it takes them from"
 
 
 def _note_complaints(data: dict[str, Any]) -> Iterator[Complaint]:

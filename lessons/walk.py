@@ -31,7 +31,11 @@ def _walk(lesson: Lesson) -> Iterator[Step]:
     for card in lesson.cards:
         yield Step(f"card/{card.id}", "card", card.stage)
     for point in lesson.deep_points:
-        yield Step(f"deep/{point.id}", "deep", f"{clock(point.start_s)} {point.title}")
+        yield Step(
+            f"deep/{point.id}",
+            "deep",
+            point.title if point.start_s is None else f"{clock(point.start_s)} {point.title}",
+        )
     for anchor in lesson.anchors:
         yield Step(f"anchor/{anchor.id}", "anchor", f"{clock(anchor.start_s)} {anchor.title}")
     for example in lesson.examples:

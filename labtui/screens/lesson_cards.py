@@ -272,7 +272,7 @@ def _card(lesson: Lesson, step: Step, kept: Kept) -> Iterator[Widget]:
             yield from _cited(lesson, step)
         case "deep":
             point = _part(lesson.deep_points, part)
-            yield Heading(point.title, clock(point.start_s))
+            yield Heading(point.title, "" if point.start_s is None else clock(point.start_s))
             yield from _quote(point.quote)
             yield Prose(point.body)
             yield from _pair("Your task", point.task)

@@ -3,6 +3,7 @@ import pytest
 from lessons.errors import LessonError
 from lessons.loading import load_lesson, load_or_faults
 from lessons.scaffold import scaffold
+from lessons.walk import steps
 
 SMALLEST = """
 format_version = 1
@@ -37,6 +38,14 @@ def test_a_deep_point_may_have_its_own(write_lesson):
     text = scaffold("sample").replace('# at = "1:23"\n# quote = "..."', 'at = 61.5\nquote = "own words"')
     [point] = load_lesson(write_lesson(text)).deep_points
     assert (point.start_s, point.quote) == (61.5, "own words")
+
+
+def test_a_deep_point_may_be_without_a_time(write_lesson):
+    text = scaffold("sample").replace('title = "How it works"\nanchors = ["first-claim"]', 'title = "How it works"')
+    lesson = load_lesson(write_lesson(text))
+    [point] = lesson.deep_points
+    assert (point.start_s, point.quote) == (None, "")
+    assert [step.title for step in steps(lesson) if step.kind == "deep"] == ["How it works"]
 
 
 def test_an_answer_may_be_left_open(write_lesson):

@@ -51,9 +51,11 @@ def test_times_grow(at, faults_after):
     assert message == f"at {at} comes after 1:23 in the file; times must grow"
 
 
-def test_a_deep_point_needs_a_time_from_somewhere(faults_after):
-    [(_, message)] = faults_after('title = "How it works"\nanchors = ["first-claim"]', 'title = "How it works"')
-    assert "whose first one it takes them from" in message
+def test_a_deep_point_with_a_time_has_a_quotation(faults_after):
+    [(_, message)] = faults_after(
+        'title = "How it works"\nanchors = ["first-claim"]', 'title = "How it works"\nat = "1:20"'
+    )
+    assert "at and quote belong together" in message
 
 
 def test_anchors_need_a_video():
