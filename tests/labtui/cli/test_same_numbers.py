@@ -4,17 +4,30 @@ in the store, in every command, in a bundle read back, and in every export."""
 from __future__ import annotations
 
 import json
+import re
+import sqlite3
+import zipfile
+from contextlib import closing
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import pytest
 
 from exercises.endpoint import Endpoint
-from exercises.records import NotMeasurable
+from exercises.errors import ExerciseError
+from exercises.records import NotMeasurable, Run
 from exercises.running import run_task
-from exercises.speed import format_rate, speed_lines
+from exercises.speed import format_rate, speed_lines, speed_to_json
 from exercises.tasks import find_task, task_set_for
+from exercises.trace import read_traces
+from labtui.artifacts.run_facts import SPEED_COLUMNS
+from labtui.artifacts.toml_document import document_of_toml
 from tests.fakes.vllm_stream import CASE_A, CASE_B, MODEL, Canvas, FakeVllm, Script, scaled
+from tests.labtui.artifacts.test_export import rows_of
+from tests.labtui.artifacts.test_html import Page
 
+FIXTURES = Path(__file__).parents[2] / "fixtures"
+RECORDED = [*sorted(FIXTURES.glob("vllm-*/streams/*.txt")), *sorted(FIXTURES.glob("vllm-cuda-*/*.json"))]
 TWO = (Canvas(0.1, 256, "some more words "), Canvas(0.2, 100, "naïve – 模型 🌋 end "))
 FIRST = (TWO[0],)
 
@@ -43,6 +56,46 @@ CASES: dict[str, tuple[Script, Right]] = {
     "error-inside": (Script(FIRST, error_at_s=0.15), Right(256, 1, after_first=False, valid=False)),
     "nothing-but-empty-text": (Script((Canvas(0.1, 256, ""), Canvas(0.2, 256, ""))), Right(512, 2, valid=False)),
 }
+
+
+@dataclass(frozen=True)
+class Exported:
+    """rows: for each run what stands in its row of the Markdown table, and in that of the page."""
+
+    json: dict
+    toml: dict
+    markdown: str
+    html: str
+
+    @property
+    def rows(self) -> dict[str, list[list[str]]]:
+        found: dict[str, list[list[str]]] = {}
+        for run_id, cells in rows_of(self.markdown).items():
+            found.setdefault(run_id, []).append([cell.replace("\\", "") for cell in cells[3:-1]])
+        for row in Page(self.html).tables["runs"]:
+            if run_id := re.match(r"r-\d{8}-\d{6}-\w{3}", row[0]):
+                found.setdefault(run_id.group(), []).append(row[1:-1])
+        return found
+
+
+def export(lab, folder: Path) -> Exported:
+    assert lab("export", "diffusiongemma", "--format", "json,md,html,toml", "--to", str(folder)).exit_code == 0
+    markdown, html, toml, document = (
+        (folder / f"diffusiongemma.{ending}").read_text("utf-8") for ending in ("md", "html", "toml", "json")
+    )
+    return Exported(json.loads(document), document_of_toml(toml), markdown, html)
+
+
+def shown_values(run: Run) -> list[str]:
+    shown = {line.key: line.value for line in speed_lines(run.speed)}
+    return [shown[key] for key in SPEED_COLUMNS]
+
+
+def readable(path: Path) -> tuple[Run, ...]:
+    try:
+        return read_traces(path)
+    except ExerciseError:
+        return ()
 
 
 def measured(script: Script):
@@ -78,19 +131,49 @@ def test_the_numbers_are_right_and_the_same_everywhere(lab, store, tmp_path, nam
     }
     (tmp_path / "show.json").write_text(json.dumps(shown))
     documents["measure show"] = lab.json("measure", str(tmp_path / "show.json"), code=code)
-    assert lab("export", "diffusiongemma", "--format", "json,md", "--to", str(tmp_path)).exit_code == 0
-    documents["export"] = json.loads((tmp_path / "diffusiongemma.json").read_text())["runs"][0]
+    exported = export(lab, tmp_path)
+    documents["export json"] = exported.json["runs"][0]
+    documents["export toml"] = exported.toml["runs"][0]
     speeds = {place: document["speed"] for place, document in documents.items()}
     assert all(one == shown["speed"] for one in speeds.values()), speeds
     assert documents["recompute"]["recomputed"] == {"same": True, "differences": []}
 
     texts = [lab(*command).stdout for command in (("show", run.id), ("measure", str(bundle)), ("runs",))]
-    texts.append((tmp_path / "diffusiongemma.md").read_text())
+    texts += [exported.markdown, exported.html]
     assert all(format_rate(speed.end_to_end_tps) in text for text in texts)
+    assert exported.rows == {run.id: [shown_values(run)] * 2}
     for line in speed_lines(speed):
         assert line.value in texts[0] and line.value in texts[1]
         if "not measurable" not in line.value:
             assert " inf" not in line.value and not line.value.startswith("0 ")
+
+
+def test_every_recorded_stream_has_the_same_numbers_in_every_export(lab, store, tmp_path):
+    """Of the real vLLM on CPU and CUDA, degenerate answers and those of several streams among them."""
+    known = {"task": "coding", "checkpoint": "practice", "practice": True, "started_at": "2026-11-30T21:15:30+00:00"}
+    runs = [store.runs.add(replace(found, id="", **known)) for path in RECORDED for found in readable(path)]
+    assert len(runs) > 40
+    store.verdicts.save("diffusiongemma", "Every one of them.", [run.id for run in runs])
+    exported = export(lab, tmp_path)
+    for document in (exported.json["runs"], exported.toml["runs"], lab.json("runs", "--limit", "500")):
+        assert {one["id"]: one["speed"] for one in document} == {run.id: speed_to_json(run.speed) for run in runs}
+    assert exported.rows == {run.id: [shown_values(run)] * 2 for run in runs}
+
+
+def test_anki_has_the_lessons_words_alone_and_no_number_of_a_run(lab, store, tmp_path):
+    def written(name: str) -> tuple[str, list[tuple[str, ...]]]:
+        place = tmp_path / name
+        assert lab("export", "diffusiongemma", "--format", "anki", "--to", str(place)).exit_code == 0
+        with zipfile.ZipFile(place / "diffusiongemma.apkg") as package:
+            package.extract("collection.anki2", place)
+        with closing(sqlite3.connect(place / "collection.anki2")) as notes:
+            fields = notes.execute("SELECT guid, flds FROM notes ORDER BY guid").fetchall()
+        return (place / "diffusiongemma.anki.txt").read_text(), fields
+
+    before = written("before")
+    run = store.runs.add(measured(CASES["case-b"][0]))
+    assert written("after") == before
+    assert before[1] and run.id not in before[0]
 
 
 def test_the_raw_stream_stands_in_the_bundle_and_in_no_list(lab, store, tmp_path):
