@@ -23,6 +23,7 @@ from labtui.screens.lesson_cards import (
     opens_at,
     studio_piece,
 )
+from labtui.screens.lesson_commands import LESSON_COMMANDS, is_offered, what_next
 from labtui.screens.lesson_state import LessonState, kept_at, lesson_state, scroll_key
 from labtui.screens.page import BACK, Page
 from labtui.screens.reading import ReadingBox, sources_markdown
@@ -39,39 +40,6 @@ from lessons.walk import Step, steps
 if TYPE_CHECKING:
     from store.opening import Store
 
-LESSON_COMMANDS = (
-    Command("right,l", "walk(1)", "walk", "To the next card (left, h: to the one before)", display="←→"),
-    Command("left,h", "walk(-1)", "back", "To the card before", shown=False),
-    Command("enter", "go_on", "done, go on", "Mark this card as done and go to the next; at the lab, open it"),
-    Command("t", "guess(True)", "true", "Say that this is true; then you are told"),
-    Command("f", "guess(False)", "false", "Say that this is false; then you are told"),
-    Command("w", "write", "write", "Write here: your evidence at a gate, why you think so, or a note"),
-    Command("s", "save", "save", "Save what you wrote here"),
-    Command("x", "recorded", "recorded", "Check your prediction by what was recorded, without a server of yours"),
-    Command("u", "studio", "studio", "The studio: make what this card asks for, or what this gate counts"),
-    Command("m", "mark", "mark", "Mark this card as done, or take the mark away", shown=False),
-    Command("o", "open_video", "open video", "Show and copy the address of the video at this second"),
-    Command("g", "jump", "go to", "All cards, to jump to one"),
-    Command("slash", "search", "search", "Find words in the whole lesson", display="/"),
-    Command(
-        "c", "copy_prompt", "copy prompt", "Copy the grounded prompt, for a model that helps you study", shown=False
-    ),
-    Command("p", "prompt", "prompt", "Read the grounded prompt", shown=False),
-    Command("d", "answer", "answer", "An assistant's answer to the prompt: paste it, see its faults", shown=False),
-    Command("i", "sources", "sources", "The source shelf of the lesson", shown=False),
-    Command("a", "lab", "lab", "Open the lab of this lesson", shown=False),
-    Command("v", "verdict", "verdict", "Write or read your verdict", shown=False),
-    Command("r", "recall", "recall", "Answer the recall questions", shown=False),
-    Command("e", "export", "export", "Write the artifact to files", shown=False),
-    Command("space,pagedown", "page(1)", "further", "A page down; at the end of a card, to the next", shown=False),
-    Command("b,pageup", "page(-1)", "up", "A page up; at the start of a card, to the one before", shown=False),
-    Command("down,j", "scroll(1)", "down", "A line down", shown=False),
-    Command("up,k", "scroll(-1)", "up", "A line up", shown=False),
-    Command("home", "edge(-1)", "first", "To the first card", shown=False),
-    Command("end", "edge(1)", "last", "To the last card", shown=False),
-    BACK,
-)
-
 
 class CardView(VerticalScroll, can_focus=False):
     """The card that is shown; the keys of the screen scroll it."""
@@ -83,7 +51,8 @@ A lesson is walked card by card. Your place, your marks and every half-typed ans
 losing the connection, brings you back to the same card.
 
 enter marks a card as done and goes on. A misconception asks before it tells: say true or false first. A practice
-piece opens in the studio. A gate says what counts and what is still missing; it is met when nothing is.
+piece opens in the studio. A prediction takes your number first; then a launch or run of yours shows what is true, or
+x tells what was recorded. A gate says what counts and what is still missing; it is met when nothing is.
 
 A quotation stands as it was said in the video, with its second. o shows the address that opens the video there.
 An editor's note corrects or adds to the source, and names where it has that from.
@@ -132,7 +101,8 @@ An editor's note corrects or adds to the source, and names where it has that fro
         if len(of_kind) > 1:
             section += f" {of_kind.index(step) + 1} of {len(of_kind)}"
         done = self._state is not None and step.id in self._state.done
-        return short_title(self.lesson), f"{section}{'  ✓' if done else ''}"
+        changed = self._state is not None and step.id in self._state.changed
+        return short_title(self.lesson), f"{section}{'  ✓' if done else ''}{' changed' if changed else ''}"
 
     def compose_body(self) -> ComposeResult:
         yield StepStrip(id="strip")
@@ -216,60 +186,25 @@ An editor's note corrects or adds to the source, and names where it has that fro
                 kind = step.kind
                 rows.append(Choice(None, SECTIONS.get(kind, kind)))
             done = state is not None and step.id in state.done
-            rows.append(Choice(step.id, f"{'✓' if done else '·'} {visible_line(step.title)}"))
+            changed = "changed" if state is not None and step.id in state.changed else ""
+            rows.append(Choice(step.id, f"{'✓' if done else '·'} {visible_line(step.title)}", changed))
         outline.show(rows, self.step.id)
 
     def _kept(self, step: Step) -> Kept:
         return kept_at(self.lesson, step, self._state, self.lab.now()) if self._state is not None else Kept()
 
     def _what_next(self) -> str:
-        step, kept = self.step, self._kept(self.step)
-        match step.kind:
-            case "misconception" if is_asked(step, kept):
-                return "Is it true? t true, f false; w writes why first."
-            case "gate" if not kept.missing:
-                return "Met. w changes the evidence, s saves it again."
-            case "gate":
-                studio = "u opens the studio; " if studio_piece(self.lesson, self.step) else ""
-                return f"{studio}w writes your evidence, esc leaves the text, s saves it."
-            case "practice" if is_of_studio(self.lesson, step):
-                return "enter opens it in the studio; → goes on."
-            case "predict" if kept.checked:
-                return "Checked: it stays as you wrote it. enter goes on."
-            case "predict" if kept.predicted is not None:
-                return "Check it by your own server, or x tells what was recorded."
-            case "predict":
-                return "w writes your number, s saves it; then you are told."
-            case "lab":
-                return "enter opens the lab: start the server, run the task."
-            case "verdict":
-                return "enter opens your verdict."
-            case "recall":
-                return "enter asks you: answer first, then reveal."
-        if self._index == len(self.walk) - 1:
-            return "The last card. enter marks it as done."
         below = self._card.max_scroll_y > self._card.scroll_y
-        return f"{'space reads on; ' if below else ''}enter marks it as done and goes on."
+        return what_next(self.lesson, self.step, self._kept(self.step), last=self._is_last, more_below=below)
+
+    @property
+    def _is_last(self) -> bool:
+        return self._index == len(self.walk) - 1
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if self._state is None:
             return action == "back"
-        step = self.step
-        match action:
-            case "guess":
-                return is_asked(step, self._kept(step))
-            case "studio":
-                return studio_piece(self.lesson, self.step) is not None
-            case "write":
-                return not is_of_studio(self.lesson, step) and not self._kept(step).checked
-            case "recorded":
-                kept = self._kept(step)
-                return kept.predicted is not None and not kept.checked
-            case "save":
-                return not is_asked(step, self._kept(step)) and bool(self.query(Writing))
-            case "open_video":
-                return opens_at(self.lesson, step) is not None
-        return True
+        return is_offered(action, self.lesson, self.step, self._kept(self.step), has_box=bool(self.query(Writing)))
 
     async def _go(self, index: int) -> None:
         index = max(0, min(index, len(self.walk) - 1))
@@ -345,7 +280,7 @@ An editor's note corrects or adds to the source, and names where it has that fro
                 self.action_studio()
             case _:
                 self._mark(step, True)
-                if self._index < len(self.walk) - 1:
+                if not self._is_last:
                     await self._go(self._index + 1)
 
     def action_mark(self) -> None:
@@ -357,7 +292,7 @@ An editor's note corrects or adds to the source, and names where it has that fro
 
     def _mark(self, step: Step, done: bool) -> None:
         self._tell(
-            lambda store: store.progress.mark(self.lesson_id, step.id, done),
+            lambda store: mark_step(self.lesson, step.id, store, done),
             "Marked as done." if done else "The mark is taken away.",
         )
 
@@ -367,7 +302,7 @@ An editor's note corrects or adds to the source, and names where it has that fro
 
         def save(store: Store) -> None:
             store.progress.save_guess(self.lesson_id, part, believed, why)
-            store.progress.mark(self.lesson_id, step.id)
+            mark_step(self.lesson, step.id, store)
             store.progress.clear_draft(draft_key(self.lesson, step, asked=True))
 
         self._tell(save, "Your guess is saved.")
@@ -411,6 +346,18 @@ An editor's note corrects or adds to the source, and names where it has that fro
         else:
             self._tell(save, "Saved." if text.strip() else "The note is taken away.")
 
+    async def action_name_run(self) -> None:
+        await self.action_write()
+        writing = self.query_one(Writing)
+        left = unnamed(writing.text, [run.id for run in self._kept(self.step).runs])
+        if not left:
+            self.say("Every run of yours that is listed here stands in the text.")
+            return
+        before = "" if not writing.text or writing.text[-1].isspace() else " "
+        writing.insert(f"{before}{left[0]} ", writing.document.end)
+        writing.move_cursor(writing.document.end)
+        self.say_next(f"{left[0]} stands in the text. Say what it shows; esc leaves the text, s saves it.")
+
     def _prediction(self, step: Step) -> Prediction:
         return next(one for one in self.lesson.predictions if step_of(one) == step.id)
 
@@ -453,7 +400,8 @@ An editor's note corrects or adds to the source, and names where it has that fro
 
     def _choose_step(self, searching: bool) -> None:
         done = self._state.done if self._state else frozenset()
-        self.app.push_screen(JumpBox(self.lesson, self.step.id, done, searching), self._jumped)
+        changed = frozenset(self._state.changed) if self._state else frozenset()
+        self.app.push_screen(JumpBox(self.lesson, self.step.id, done, searching, changed), self._jumped)
 
     async def _jumped(self, step_id: str | None) -> None:
         if step_id is not None and step_id != self.step.id:

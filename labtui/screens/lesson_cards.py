@@ -13,6 +13,7 @@ from textual.widget import Widget
 from textual.widgets import Markdown, Static
 
 from exercises.errors import ExerciseError
+from labtui.gates import NamedRun
 from labtui.made import in_studio
 from labtui.predicting import Predicted, exercise_of, outcome_words, seen_words
 from labtui.terminal_text import visible
@@ -82,7 +83,8 @@ class Kept:
     believed, why: the guess about a misconception; believed is None before it was asked.
     text, when: what was saved here, evidence at a gate and a note elsewhere. draft: a half-typed text.
     missing: at a gate and at a piece of the studio what still keeps it open; None elsewhere.
-    piece: what was made in the studio, as text. runs: ids of runs that a gate may name.
+    piece: what was made in the studio, as text. runs: those that a gate may name. changed: that the text was reworded
+    since it was read, and when that was; empty where it was not.
     predicted: what was predicted here, and what was seen.
     """
 
@@ -93,7 +95,8 @@ class Kept:
     draft: str | None = None
     missing: tuple[str, ...] | None = None
     piece: str = ""
-    runs: tuple[str, ...] = ()
+    runs: tuple[NamedRun, ...] = ()
+    changed: str = ""
     predicted: Predicted | None = None
 
     @property
@@ -239,7 +242,8 @@ def stage_of(lesson: Lesson, step: Step) -> str | None:
 
 def card_widgets(lesson: Lesson, step: Step, kept: Kept, writing: bool = False) -> list[Widget]:
     """writing: with an empty place to write in, where the card has none of its own."""
-    return [*_card(lesson, step, kept), *_notes(lesson, step), *answer_box(lesson, step, kept, writing)]
+    changed = [Static(f"! {kept.changed}", classes="changed", markup=False)] if kept.changed else []
+    return [*changed, *_card(lesson, step, kept), *_notes(lesson, step), *answer_box(lesson, step, kept, writing)]
 
 
 def answer_box(lesson: Lesson, step: Step, kept: Kept, writing: bool) -> Iterator[Widget]:
@@ -314,7 +318,7 @@ def _card(lesson: Lesson, step: Step, kept: Kept) -> Iterator[Widget]:
             yield Prose(gate.body)
             yield Pair("What counts", f"{sentence(counts_for_gate(gate))}.")
             if kept.runs:
-                yield Pair("Your runs", "\n".join(kept.runs), plain=True)
+                yield Pair("Your runs", "\n".join(run.words for run in kept.runs), plain=True)
             yield from _missing(kept.missing)
 
 
@@ -335,7 +339,7 @@ def _prediction(lesson: Lesson, prediction: Prediction, predicted: Predicted | N
     yield Pair("You predicted", predicted.words, plain=True)
     yield Pair("Seen", seen_words(exercise, predicted.seen), plain=True)
     yield Pair("So", sentence(outcome_words(exercise, predicted)), plain=True)
-    yield from _pair("How it comes about", prediction.worked)
+    yield from _pair("Worked out", prediction.worked)
 
 
 def _made(kept: Kept) -> Iterator[Widget]:
