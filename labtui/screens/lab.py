@@ -172,7 +172,9 @@ class LabScreen(TaskWork):
         if status is None:
             return "One moment."
         if panel.mode == "result":
-            return "o sets it beside the claims; v shows the answer; enter runs again; w the verdict."
+            run = panel.run_shown
+            full = "shows it in full" if run is None or run.practice else "sets it beside the claims"
+            return f"o {full}; v the answer; enter runs again; w the verdict."
         if status.usable:
             return "enter runs the chosen task; ↑ ↓ choose another."
         match status.state:
