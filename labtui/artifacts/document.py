@@ -124,8 +124,18 @@ class Artifact:
         return tuple(newest.values())
 
     @property
+    def has_lab(self) -> bool:
+        """Whether there is something to run or to judge; without it nothing about runs is missing."""
+        return bool(self.lesson.lab_tasks or self.runs or self.verdict)
+
+    @property
     def practice_runs(self) -> tuple[Run, ...]:
         return tuple(run for run in self.runs if run.practice)
+
+    @property
+    def has_practice(self) -> bool:
+        """Whether any of its numbers is from the practice checkpoint."""
+        return bool(self.practice_runs) or any(document["practice"] for document in self.sweeps)
 
     @property
     def other_runs(self) -> tuple[Run, ...]:

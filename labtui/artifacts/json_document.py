@@ -41,7 +41,7 @@ def json_document(artifact: Artifact) -> dict[str, Any]:
             "question": lesson.frame.lab_question,
             "video": {"title": lesson.video.title, "url": lesson.video.url, "channel": lesson.video.channel},
         },
-        "practice": bool(artifact.practice_runs),
+        "practice": artifact.has_practice,
         "map": [
             {
                 "card": row.card,

@@ -75,7 +75,7 @@ def _title(artifact: Artifact) -> Iterator[str]:
     video = lesson.video
     if video.title:
         yield f"From the video {link(video.title, video.url)}, {plain(video.channel)}."
-    if artifact.practice_runs:
+    if artifact.has_practice:
         yield PRACTICE_NOTE if not artifact.other_runs else f"{PRACTICE_NOTE} They stand in a table of their own."
 
 
@@ -117,6 +117,8 @@ def _map(artifact: Artifact) -> Iterator[str]:
 
 
 def _verdict(artifact: Artifact) -> Iterator[str]:
+    if not artifact.has_lab:
+        return
     yield "## Verdict"
     yield quoted(artifact.lesson.frame.lab_question)
     verdict = artifact.verdict
@@ -155,6 +157,8 @@ def _headline(run: Run) -> str:
 
 
 def _runs(artifact: Artifact) -> Iterator[str]:
+    if not artifact.has_lab:
+        return
     yield "## Runs"
     if not artifact.runs:
         yield "Nothing was run yet."

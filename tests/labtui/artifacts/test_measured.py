@@ -114,6 +114,15 @@ def test_the_schema_describes_all_of_it(artifact, store, lesson, now):
     assert document["baseline"]["compared"] and faults(document, closed(SCHEMA)) == []
 
 
+def test_practice_sweeps_alone_are_called_practice_at_the_top(lesson, now, tmp_path, sweeps):
+    with Store.open(tmp_path / "sweeps.db") as store:
+        for document in sweeps[1:]:
+            store.sweeps.save(document)
+        artifact = collect(lesson, store, now)
+    assert artifact.runs == () and json_document(artifact)["practice"]
+    assert PRACTICE_NOTE in to_markdown(artifact).partition("## ")[0]
+
+
 def test_a_lesson_without_tasks_of_the_lab_has_no_sweeps(artifact, lesson, store, now):
     assert artifact.sweeps
     bare = collect(replace(lesson, lab_tasks=()), store, now)
