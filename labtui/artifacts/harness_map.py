@@ -88,7 +88,7 @@ def command_line(run: Run) -> str | None:
 
 
 def _row(card: Card, evidence: _Evidence, words: str | None) -> MapRow:
-    describe = STAGES.get(card.stage.casefold())
+    describe = STAGES.get(card.stage.casefold()) if evidence.lesson.lab_tasks else None
     here, boundary, proof, is_open = _own_stage(card, words) if describe is None else describe(evidence)
     return MapRow(card.id, card.stage, here, boundary, proof, is_open, words)
 
@@ -180,7 +180,7 @@ def _artifact(evidence: _Evidence) -> _Described:
 
 
 def _own_stage(card: Card, words: str | None) -> _Described:
-    """A stage of the lesson's own, which nothing in a run proves: the person's words on it do."""
+    """A stage that nothing in a run proves, as in a lesson without a lab: the person's words on it do."""
     return (
         first_sentence(card.body),
         "",

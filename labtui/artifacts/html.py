@@ -114,6 +114,8 @@ def _sign(proved: bool) -> Html:
 
 
 def _verdict(artifact: Artifact) -> Iterator[Html]:
+    if not artifact.has_lab:
+        return
     yield element("h2", "Verdict")
     yield element("div", prose(artifact.lesson.frame.lab_question), class_="question")
     verdict = artifact.verdict

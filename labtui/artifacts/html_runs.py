@@ -30,6 +30,8 @@ Picture = Callable[[str], bytes]
 
 
 def runs(artifact: Artifact) -> Iterator[Html]:
+    if not artifact.has_lab:
+        return
     yield element("h2", "Runs")
     if not artifact.runs:
         yield element("p", "Nothing was run yet.", class_="missing")

@@ -155,6 +155,21 @@ def test_a_lesson_with_stages_of_its_own_is_called_by_no_other_name(lesson, stor
         assert "Tool boundary" not in text
 
 
+def test_a_lesson_without_a_lab_shows_the_persons_map_and_misses_no_run(lesson, store, now):
+    """As one that was imported from a page about something else."""
+    other = replace(lesson, id="page", lab_tasks=())
+    store.progress.save_note("page", "card/tools", "A saw and a rule, no glue.")
+    artifact = collect(other, store, now)
+    rows = {row.stage: row for row in artifact.harness_map}
+    assert (rows["Tools"].here, rows["Tools"].open) == ("About Tools", False)
+    assert (rows["Model"].proof, rows["Model"].open) == ("Open: not in my words yet", True)
+    for text in (to_markdown(artifact), to_html(artifact)):
+        assert "A saw and a rule, no glue." in text
+        assert not re.search(
+            "Verdict|Nothing was run|canvas|checkpoint|No lab task", text.partition("</style>")[2] or text
+        )
+
+
 def test_what_was_predicted_and_what_was_seen_is_in_every_export(lesson, store, now):
     record = "kv-cache-line/long-requests-on-an-h200"
     asked = (
