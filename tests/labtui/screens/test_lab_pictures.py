@@ -10,6 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 from exercises.records import Check, Fact
+from labtui.screens.lab import LabScreen
 from labtui.screens.lab_planning import Planned
 from labtui.serving.asked import Asked
 from labtui.serving.diagnosis import Cause
@@ -19,6 +20,7 @@ from labtui.serving.preflight import Finding
 from labtui.serving.remedies import Remedy
 from tests.fakes.lab_servers import MACHINE, ServerThere, fake_plans
 from tests.fakes.vllm_stream import Canvas, FakeVllm, Script
+from tests.labtui.test_result_text import RECORDED, made
 
 LESSON = "diffusiongemma"
 SMALL, NORMAL, WIDE = (60, 20), (80, 24), (120, 36)
@@ -159,6 +161,9 @@ def test_a_run_under_way(picture, size) -> None:
                 assert time.monotonic() < deadline
                 await pilot.pause()
             await pilot.pause()
+            moment = replace(pilot.app.screen.desk.progress, arrived_s=0.25)
+            pilot.app.screen.panel.show_live(moment, pilot.app.now())
+            await pilot.pause()
 
         assert picture(ServerThere(fake.url), size, then=run)
 
@@ -170,6 +175,41 @@ def test_an_answer(picture, size, in_store, make_run) -> None:
     server = ServerThere()
     server.be("ready", since_s=60.0, launch_id="l")
     assert picture(server, size, "l", "enter", "v")
+
+
+@TWO
+def test_a_trial_under_way(picture, size, make_run) -> None:
+    script = Script((Canvas(0.01, 64, SVG[:130]),), hang=True)
+    with FakeVllm(script) as fake:
+
+        async def run(pilot) -> None:
+            await pilot.press("r", "8", "enter", "enter")
+            deadline = time.monotonic() + 20
+            while not isinstance(pilot.app.screen, LabScreen) or pilot.app.screen.desk.progress is None:
+                assert time.monotonic() < deadline
+                await pilot.pause()
+            while pilot.app.screen.desk.progress.canvases < 1:
+                assert time.monotonic() < deadline
+                await pilot.pause()
+            kept = tuple(make_run(id=f"r{n}", warmup=n == 0) for n in range(4))
+            panel, moment = pilot.app.screen.panel, pilot.app.screen.desk.progress
+            moment = replace(moment, kept=kept, number=4, of=8, warmup=False, arrived_s=0.25)
+            panel.show_live(moment, pilot.app.now())
+            await pilot.pause()
+
+        assert picture(ServerThere(fake.url), size, then=run)
+
+
+@SIZES
+def test_a_result_in_full(picture, size, in_store) -> None:
+    runs = [
+        made(run, id=f"aaaa1111bb0{n}", trial="t-1", warmup=n == 0, started_at=f"2026-03-02T09:0{n}:00+00:00")
+        for n, run in enumerate(RECORDED)
+    ]
+    in_store(lambda store: [store.runs.add(run) for run in runs])
+    server = ServerThere(practice=False, checkpoint="fp8")
+    server.be("ready", since_s=60.0, launch_id="l")
+    assert picture(server, size, "o", "n", "n")
 
 
 def test_sixteen_colours(picture, monkeypatch) -> None:
