@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from labtui.made import in_studio, made_so_far, missing_at_gates
+from labtui.marking import changed_since_read
 from lessons.evidence import missing_for_practice
 from lessons.model import Lesson
 from lessons.walk import Step, steps
@@ -29,6 +31,7 @@ class Standing:
     due: ids of the recall items that are due now.
     gates: what is still missing at each gate, by its id; a mark does not open a gate.
     pieces: what is still missing in each practice piece of the studio, by its id.
+    changed: steps that were read and reworded since, each with when it was marked. They stay done.
     """
 
     lesson: Lesson
@@ -39,6 +42,7 @@ class Standing:
     has_verdict: bool = False
     gates: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     pieces: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    changed: Mapping[str, datetime] = field(default_factory=dict)
 
     @property
     def undone(self) -> tuple[Step, ...]:
@@ -89,6 +93,9 @@ def standing_of(lesson: Lesson, store: Store) -> Standing:
         has_verdict=has_verdict,
         gates=gates,
         pieces=pieces,
+        changed={
+            step: at for step, at in changed_since_read(lesson, store).items() if step.partition("/")[0] in READ_KINDS
+        },
     )
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from labtui.cli.answers import answers, ask, check_answer_command, prompt
+from labtui.cli.gates import gates
 from labtui.cli.given_files import GivenPath
 from labtui.cli.lazy_group import LabCommand, LabGroup
 from labtui.cli.session import Session, json_option, pass_session
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 def lessons_command(session: Session, as_json: bool) -> None:
     """What lessons there are and how far you are."""
     from labtui.standing import standing_of
+    from lessons.walk import steps
 
     standings = [standing_of(lesson, session.store) for lesson in session.lessons()]
     if as_json:
@@ -40,6 +42,7 @@ def lessons_command(session: Session, as_json: bool) -> None:
                     "gates_met": one.gates_met,
                     "gates": len(one.lesson.gates),
                     "due": len(one.due),
+                    "changed": [step.id for step in steps(one.lesson) if step.id in one.changed],
                 }
                 for one in standings
             ]
@@ -50,6 +53,8 @@ def lessons_command(session: Session, as_json: bool) -> None:
         parts = [f"cards {one.cards_done}/{one.cards}", f"gates {one.gates_met}/{len(one.lesson.gates)}"]
         if one.due:
             parts.append(f"recall {len(one.due)} due")
+        if one.changed:
+            parts.append(f"{len(one.changed)} changed since you read {'it' if len(one.changed) == 1 else 'them'}")
         click.echo(f"  {' · '.join(parts) if one.started else 'not started'}")
 
 
@@ -57,11 +62,11 @@ def lessons_command(session: Session, as_json: bool) -> None:
 def lesson() -> None:
     """Lessons of your own: a scaffold, an import, and a check that names file, line and the nearest key.
 
-    And the grounded prompt of a lesson: print it, ask a model, check what an assistant answered.
+    And of any lesson: its gates with your evidence, and its grounded prompt: print it, ask a model, check an answer.
     """
 
 
-for command in (prompt, ask, check_answer_command, answers):
+for command in (gates, prompt, ask, check_answer_command, answers):
     lesson.add_command(command)
 
 

@@ -32,7 +32,7 @@ GRADES = {
 
 
 @click.command(cls=LabCommand)
-@click.argument("lesson_id", metavar="LESSON", required=False)
+@click.argument("lesson_id", metavar="[LESSON]", required=False)
 @click.option("--plain", is_flag=True, help="Through stdin and stdout; the app has a recall screen of its own.")
 @click.option("--all", "everything", is_flag=True, help="Every question, due or not.")
 @click.option("--history", is_flag=True, help="Every answer and grade so far, instead of asking.")

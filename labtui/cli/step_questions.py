@@ -7,6 +7,7 @@ from labtui.cli.piece_text import show_piece
 from labtui.cli.recall import Questions
 from labtui.cli.step_text import anchor_lines, part
 from labtui.errors import LabError
+from labtui.gates import RUNS_WORD, runs_for_gate, with_runs
 from labtui.made import in_studio, missing_at_gates
 from labtui.standing import standing_of
 from labtui.terminal_text import visible
@@ -105,14 +106,19 @@ def _gate(store: Store, lesson: Lesson, part_id: str) -> bool:
     kept = store.progress.gates(lesson.id).get(part_id)
     say("What counts:")
     say_lines(body_lines(f"{counts_for_gate(gate)}."))
-    if "runs" in gate.needs and (runs := standing_of(lesson, store).runs):
-        say(f"Your runs: {' '.join(run.id for run in runs.values())}\n")
+    runs = runs_for_gate(gate, standing_of(lesson, store).runs)
+    if runs:
+        say(f"Your runs ({RUNS_WORD} in your text stands for their ids):")
+        say_lines(f"  {run.words}" for run in runs)
+        say()
     if kept is not None:
         say(f"Your evidence so far:\n  {visible(kept.evidence)}\n")
     _say_gate(missing_at_gates(lesson, store)[part_id])
     evidence = ask("Your evidence that this is true (an empty line leaves it as it is):")
     if not evidence:
         return False
+    if runs and RUNS_WORD in evidence:
+        evidence = with_runs(evidence, [run.id for run in runs])
     store.progress.save_gate(lesson.id, part_id, evidence)
     say("Saved.")
     _say_gate(missing_at_gates(lesson, store)[part_id])

@@ -11,6 +11,8 @@ from labtui.cli.lazy_group import LabCommand
 from labtui.cli.session import Session, pass_session
 from labtui.errors import DONE, USAGE, LabError
 from labtui.made import in_studio
+from labtui.marking import changed_words, mark_step
+from labtui.plain_markdown import plain_text
 from labtui.standing import READ_KINDS, standing_of
 from lessons.walk import Step, steps
 
@@ -31,14 +33,15 @@ HELP = """\
 
 
 @click.command(cls=LabCommand)
-@click.argument("lesson_id", metavar="LESSON", required=False)
+@click.argument("lesson_id", metavar="[LESSON]", required=False)
 @click.option("--plain", is_flag=True, help="Through stdin and stdout; without it the app opens on a terminal.")
 @click.option("--from", "begin", metavar="STEP", help="Begin at this step instead of where you left off.")
 @pass_session
 def study(session: Session, lesson_id: str | None, plain: bool, begin: str | None) -> int:
     """Walk a lesson: read, guess before you are told, answer before you see the answer.
 
-    Every step, guess, answer and the place where you are is saved as you go; leave at any time.
+    Without LESSON it is the one in which you were last, or the first one where you were in none. Every step, guess,
+    answer and the place where you are is saved as you go; leave at any time.
     """
     if not plain and begin is None and is_typed():
         from labtui.cli.opening import open_app
@@ -75,7 +78,11 @@ class Walk:
         while self.at < len(self.steps):
             step = self.steps[self.at]
             self.store.progress.set_position(self.lesson.id, step.id)
-            say(f"[{self.at + 1}/{len(self.steps)}] {'✓ ' if self._is_done(step) else ''}{step.kind}: {step.title}\n")
+            standing = standing_of(self.lesson, self.store)
+            done = "✓ " if step.id in standing.done else ""
+            say(f"[{self.at + 1}/{len(self.steps)}] {done}{step.kind}: {plain_text(step.title)}\n")
+            if step.id in standing.changed:
+                say(f"{changed_words(standing.changed[step.id])} An empty line marks this text as read.\n")
             say_lines(step_lines(self.lesson, step))
             say_lines(note_lines(self.store, self.lesson, step))
             from labtui.cli.step_questions import ask_about
@@ -102,9 +109,6 @@ class Walk:
             USAGE,
         )
 
-    def _is_done(self, step: Step) -> bool:
-        return step.id in standing_of(self.lesson, self.store).done
-
     def _move(self, step: Step, answered: bool) -> bool:
         """Asks what to do at a step and does it. False: the person leaves."""
         from labtui.cli.step_notes import take_note, take_note_away
@@ -125,16 +129,18 @@ class Walk:
                 case "done" | "undone" if step.kind == "gate":
                     say("A gate is met by its evidence, not by a mark.")
                 case "done" | "undone":
-                    self.store.progress.mark(self.lesson.id, step.id, word.casefold() == "done")
+                    mark_step(self.lesson, step.id, self.store, word.casefold() == "done")
                     say("Saved.")
                 case "note":
                     take_note(self.store, self.lesson, step, rest.strip())
                 case "unnote":
                     take_note_away(self.store, self.lesson, step)
                 case "list":
-                    done = standing_of(self.lesson, self.store).done
+                    standing = standing_of(self.lesson, self.store)
                     for index, one in enumerate(self.steps):
-                        say(f"{index + 1:>4} {'✓' if one.id in done else ' '} {one.kind}: {one.title}")
+                        changed = " (changed since you read it)" if one.id in standing.changed else ""
+                        mark = "✓" if one.id in standing.done else " "
+                        say(f"{index + 1:>4} {mark} {one.kind}: {plain_text(one.title)}{changed}")
                 case "go" | "g":
                     try:
                         self.go(rest.strip())
@@ -162,7 +168,7 @@ class Walk:
             if missing_in_piece(self.store, self.lesson, piece):
                 say("Left open. It is done when nothing is missing, or when you say done.")
         elif answered or step.kind in READ_KINDS - {"misconception"}:
-            self.store.progress.mark(self.lesson.id, step.id)
+            mark_step(self.lesson, step.id, self.store)
 
     def _piece(self, step: Step) -> PracticePiece | None:
         """The piece of the studio that is made at a step."""

@@ -43,9 +43,12 @@ class JumpBox(ModalScreen[str | None]):
     BINDINGS: ClassVar[list[BindingType]] = [*bindings(*JUMP_COMMANDS)]
     AUTO_FOCUS = ""
 
-    def __init__(self, lesson: Lesson, here: str, done: frozenset[str], searching: bool) -> None:
+    def __init__(
+        self, lesson: Lesson, here: str, done: frozenset[str], searching: bool, changed: frozenset[str] = frozenset()
+    ) -> None:
+        """changed: steps that were reworded since they were read."""
         super().__init__()
-        self._here, self._done, self._searching = here, done, searching
+        self._here, self._done, self._searching, self._changed = here, done, searching, changed
         self._places = [
             Place(step.id, SECTIONS.get(step.kind, step.kind), step.title, step_words(lesson, step))
             for step in steps(lesson)
@@ -90,7 +93,8 @@ class JumpBox(ModalScreen[str | None]):
                 rows.append(Choice(None, section))
             mark = "✓" if place.step in self._done else "·"
             below = (excerpt(place.words, wanted),) if wanted else ()
-            rows.append(Choice(place.step, f"{mark} {visible_line(place.title)}", below=below))
+            changed = "changed" if place.step in self._changed else ""
+            rows.append(Choice(place.step, f"{mark} {visible_line(place.title)}", changed, below))
         choices = self.query_one("#jump-list", Choices)
         choices.show(rows or [Choice(None, "No card has these words.", remark=True)], None if wanted else self._here)
 

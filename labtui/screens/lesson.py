@@ -10,6 +10,8 @@ from textual.containers import Horizontal, VerticalScroll
 from textual.message import Message
 
 from exercises.predictions import read_number
+from labtui.gates import unnamed
+from labtui.marking import mark_step
 from labtui.predicting import Predicted, check, predict, step_of
 from labtui.screens.jump import JumpBox
 from labtui.screens.lesson_cards import (
@@ -25,12 +27,12 @@ from labtui.screens.lesson_cards import (
 )
 from labtui.screens.lesson_commands import LESSON_COMMANDS, is_offered, what_next
 from labtui.screens.lesson_state import LessonState, kept_at, lesson_state, scroll_key
-from labtui.screens.page import BACK, Page
+from labtui.screens.page import Page
 from labtui.screens.reading import ReadingBox, sources_markdown
 from labtui.standing import READ_KINDS
 from labtui.terminal_text import visible_line
 from labtui.widgets.choices import Choice, Choices
-from labtui.widgets.commands import Command, bindings
+from labtui.widgets.commands import bindings
 from labtui.widgets.step_strip import StepStrip
 from labtui.widgets.writing import Writing
 from lessons.model import Lesson, Prediction

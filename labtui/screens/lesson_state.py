@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from labtui.gates import runs_for_gate
 from labtui.made import in_studio, kept_piece
+from labtui.marking import changed_words
 from labtui.predicting import Predicted, check_all, step_of
 from labtui.screens.lesson_cards import Kept, draft_key
 from labtui.standing import standing_of
@@ -15,6 +18,7 @@ from lessons.walk import Step, steps
 from store.progress import GateEvidence, Guess, Note
 
 if TYPE_CHECKING:
+    from exercises.records import Run
     from store.opening import Store
 
 
@@ -23,7 +27,8 @@ class LessonState:
     """What the store keeps about one lesson.
 
     missing: what still keeps a gate or a piece of the studio open, by the id of the step. pieces: what was made in
-    the studio, as text, by the id of the step. runs: ids of the newest valid run of each task of the lab.
+    the studio, as text, by the id of the step. runs: the newest valid run of each task of the lab. changed: steps that
+    were reworded since they were read, each with when that was.
     predicted: by the id of the step, checked where a server of the person has shown it by now.
     """
 
@@ -36,7 +41,8 @@ class LessonState:
     scroll: str | None
     missing: dict[str, tuple[str, ...]]
     pieces: dict[str, str]
-    runs: tuple[str, ...]
+    runs: Mapping[str, Run]
+    changed: Mapping[str, datetime]
     predicted: dict[str, Predicted]
 
 
@@ -62,7 +68,8 @@ def lesson_state(lesson: Lesson, store: Store) -> LessonState:
         scroll=progress.draft(scroll_key(lesson)),
         missing=missing,
         pieces={f"practice/{one}": to_plain_text(kept.piece) for one, kept in made.items() if kept.begun},
-        runs=tuple(run.id for run in standing.runs.values()),
+        runs=standing.runs,
+        changed=standing.changed,
         predicted={step_of(one): checked[one.id] for one in lesson.predictions if one.id in checked},
     )
 
@@ -82,7 +89,8 @@ def kept_at(lesson: Lesson, step: Step, state: LessonState, now: datetime) -> Ke
     elif step.kind != "gate" and step.id in state.notes and step.id not in state.pieces:
         saved = state.notes[step.id]
         text = state.notes[step.id].text
-    names_runs = any(gate.id == part and "runs" in gate.needs for gate in lesson.gates if step.kind == "gate")
+    gate = next((one for one in lesson.gates if step.kind == "gate" and one.id == part), None)
+    marked_at = state.changed.get(step.id)
     return Kept(
         believed=guess.believed if guess else None,
         why=guess.why if guess else "",
@@ -91,6 +99,7 @@ def kept_at(lesson: Lesson, step: Step, state: LessonState, now: datetime) -> Ke
         draft=state.drafts.get(draft_key(lesson, step, asked)),
         missing=state.missing.get(step.id),
         piece=state.pieces.get(step.id, ""),
-        runs=state.runs if names_runs else (),
+        runs=runs_for_gate(gate, state.runs) if gate is not None else (),
+        changed=changed_words(marked_at) if marked_at is not None else "",
         predicted=state.predicted.get(step.id),
     )
