@@ -40,7 +40,9 @@ def take_note(store: Store, lesson: Lesson, step: Step, words: str) -> None:
 
 
 def take_note_away(store: Store, lesson: Lesson, step: Step) -> None:
-    if step.id in store.progress.notes(lesson.id):
+    if step.kind in WITHOUT_NOTE:
+        say("What you wrote here is no note: it stays.")
+    elif step.id in store.progress.notes(lesson.id):
         store.progress.save_note(lesson.id, step.id, "")
         say("The note is taken away.")
     else:

@@ -60,6 +60,7 @@ def test_the_walk_asks_before_it_tells(lab) -> None:
     before, _, after = told.partition("Saved.")
     assert "75.85" not in before
     assert "Seen: 75.85x" in after
+    lab("study", LESSON, "--plain", "--from", "predict/half-the-length", given="unnote\nquit\n")
     again = lab("study", LESSON, "--plain", "--from", "predict/half-the-length", given="quit\n").stdout
     assert "Predicted: 80.31, twice 40.16" in again
     assert '"piece"' not in told + again
