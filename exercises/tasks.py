@@ -24,6 +24,11 @@
     height = 240
     prompt = "..."                     # one prompt, or variants as above
 
+    [[task]]                           # a task about pictures that lie beside this file
+    ...
+    pictures = ["rift.png"]            # or in a variant; PNG, JPEG or WebP; the checker must be told what is right
+    prompt = "..."
+
 Settings of the checkers, all optional where nothing else is said:
 
     svg              elements, fill, text, min_labels, moving
@@ -44,6 +49,7 @@ from __future__ import annotations
 
 import base64
 import random
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -54,6 +60,7 @@ from typing import Any, Literal, cast, get_args
 from exercises.checkers.catalogue import CHECKER_TYPES, Checker, read_checker, runs_code
 from exercises.drawings.catalogue import DRAWINGS, draw
 from exercises.errors import ExerciseError
+from exercises.task_pictures import picture_paths, png_of
 from exercises.toml_table import TomlTable
 
 FORMAT_VERSION = 1
@@ -63,6 +70,8 @@ MOST_FRAMES = 8
 
 Kind = Literal["coding", "vision", "short", "prose", "code", "structured", "reasoning"]
 KINDS: tuple[str, ...] = get_args(Kind)
+
+_ID = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
 
 TASKS_FILE = "tasks.toml"
 KINDS_FILE = "kinds.toml"
@@ -85,8 +94,11 @@ class PreparedTask:
 
 @dataclass(frozen=True, slots=True)
 class Variant:
+    """pictures: files that go with the prompt."""
+
     prompt: str
     settings: Mapping[str, Any]
+    pictures: tuple[Path, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +128,10 @@ class Task:
         return runs_code(self.checker_type)
 
     def prepare(self, seed: int, *, run_code: bool = True) -> PreparedTask:
-        """run_code: False leaves the code in an answer alone; its tests then count as not passed."""
+        """run_code: False leaves the code in an answer alone; its tests then count as not passed.
+
+        Raises ExerciseError (exit 2) where a picture cannot be drawn, or one of its files is gone.
+        """
         rng = random.Random(f"{self.set_id}/{self.id}/{seed}")
         number = rng.randrange(len(self.variants))
         variant = self.variants[number]
@@ -131,7 +146,9 @@ class Task:
             picture.truth if picture else None,
             run_code,
         )
-        images = picture.pngs if picture else ()
+        images = picture.pngs if picture else _read_pictures(variant.pictures)
+        if variant.pictures:
+            facts["pictures"] = [path.name for path in variant.pictures]
         return PreparedTask((_message(variant.prompt, images),), variant.prompt, images, checker, seed, facts)
 
 
@@ -156,7 +173,7 @@ def load_task_set(path: Path) -> TaskSet:
         raise ExerciseError("The task file cannot be read", f"{file} is not UTF-8", "Save it as UTF-8.", 2) from None
     except (tomllib.TOMLDecodeError, RecursionError) as fault:
         raise ExerciseError("The task file is not TOML", f"{file}: {fault}", "Mend it at that line.", 2) from None
-    return _read_set(TomlTable(document, str(file)))
+    return _read_set(TomlTable(document, str(file)), file.parent)
 
 
 def task_set_for(checkpoint: str, practice: bool) -> TaskSet:
@@ -201,7 +218,19 @@ def _message(prompt: str, images: tuple[bytes, ...]) -> dict[str, Any]:
     return {"role": "user", "content": [*parts, {"type": "text", "text": prompt}]}
 
 
-def _read_set(table: TomlTable) -> TaskSet:
+def _read_pictures(paths: tuple[Path, ...]) -> tuple[bytes, ...]:
+    try:
+        return tuple(map(png_of, paths))
+    except (OSError, ValueError) as fault:
+        raise ExerciseError(
+            "A picture of the task cannot be sent",
+            str(fault),
+            "labtui tasks check names what is wrong with the set.",
+            2,
+        ) from None
+
+
+def _read_set(table: TomlTable, folder: Path) -> TaskSet:
     version = table.whole("format_version", least=1)
     if version > FORMAT_VERSION:
         raise ExerciseError(
@@ -210,10 +239,10 @@ def _read_set(table: TomlTable) -> TaskSet:
             "Update labtui.",
             exit_code=2,
         )
-    set_id, title, practice = table.text("id"), table.text("title"), table.flag("practice", False)
+    set_id, title, practice = _id(table), table.text("title"), table.flag("practice", False)
     tasks: list[Task] = []
     for task_table in table.tables("task"):
-        task = _read_task(task_table, table.place, set_id, practice)
+        task = _read_task(task_table, table.place, set_id, practice, folder)
         if any(task.id == other.id for other in tasks):
             raise task_table.fault(f"the id {task.id!r} is taken by a task above", "another id")
         tasks.append(task)
@@ -223,8 +252,19 @@ def _read_set(table: TomlTable) -> TaskSet:
     return TaskSet(set_id, title, practice, tuple(tasks))
 
 
-def _read_task(table: TomlTable, file: str, set_id: str, practice: bool) -> Task:
-    task_id, kind = table.text("id"), table.text("kind")
+def _id(table: TomlTable) -> str:
+    """Of a set or a task: it stands in commands and in names of files."""
+    found = table.text("id")
+    if not _ID.fullmatch(found):
+        raise table.fault(
+            f"the id {found!r} has more than small letters, digits and hyphens, or more than 64 of them",
+            'an id like "my-task"',
+        )
+    return found
+
+
+def _read_task(table: TomlTable, file: str, set_id: str, practice: bool, folder: Path) -> Task:
+    task_id, kind = _id(table), table.text("kind")
     if kind not in KINDS:
         raise table.fault(f"kind = {kind!r}", f"one of {', '.join(KINDS)}")
     checker = dict(table.table("checker"))
@@ -255,26 +295,30 @@ def _read_task(table: TomlTable, file: str, set_id: str, practice: bool) -> Task
         max_tokens=table.whole("max_tokens", least=1),
         practice=practice,
         checker_type=checker_type,
-        variants=_read_variants(table, checker),
+        variants=_read_variants(table, checker, folder),
         drawing=drawing,
         width=width,
         height=height,
         frames=frames,
     )
     table.nothing_else()
+    if drawing is not None and any(variant.pictures for variant in task.variants):
+        raise table.fault("it has both a drawing and pictures", "one of the two")
     for number, variant in enumerate(task.variants, 1):
         settings = TomlTable(variant.settings, f"{file}: task {task_id!r}: variant {number}: checker")
         read_checker(checker_type, settings, DRAWINGS[drawing].example if drawing else None, run_code=False)
     return task
 
 
-def _read_variants(table: TomlTable, checker: Mapping[str, Any]) -> tuple[Variant, ...]:
+def _read_variants(table: TomlTable, checker: Mapping[str, Any], folder: Path) -> tuple[Variant, ...]:
     variants = []
     for variant in table.tables("variant", ()):
-        variants.append(Variant(variant.text("prompt"), {**checker, **variant.table("expect", {})}))
+        settings = {**checker, **variant.table("expect", {})}
+        variants.append(Variant(variant.text("prompt"), settings, picture_paths(variant, folder)))
         variant.nothing_else()
     if not variants:
-        return (Variant(table.text("prompt"), checker),)
-    if table.has("prompt"):
-        raise table.fault("it has both a prompt and variants", "one of the two")
+        return (Variant(table.text("prompt"), checker, picture_paths(table, folder)),)
+    for key in ("prompt", "pictures"):
+        if table.has(key):
+            raise table.fault(f"it has both {key} and variants", "one of the two")
     return tuple(variants)

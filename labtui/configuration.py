@@ -19,6 +19,7 @@ class Configuration:
     """checkpoint, port, gpus: the defaults of a launch. store: the database. lessons: more lesson folders.
 
     checkpoints: more tables in the form of labtui/serving/checkpoints.toml; their entries replace those of the same id.
+    exercises: more task sets, or folders of them.
     theme: a Textual theme of the app. path: the file that this was read from, whether or not it exists.
     """
 
@@ -28,6 +29,7 @@ class Configuration:
     store: Path | None = None
     lessons: tuple[Path, ...] = ()
     checkpoints: tuple[Path, ...] = ()
+    exercises: tuple[Path, ...] = ()
     theme: str | None = None
     path: Path | None = None
 
@@ -68,6 +70,7 @@ def read_configuration(path: Path | None = None) -> Configuration:
         store=_folder_of(path, _value(data, "store", str, path)),
         lessons=_paths(data, "lessons", path, '["~/my-lessons"]'),
         checkpoints=_paths(data, "checkpoints", path, '["~/my-checkpoints.toml"]'),
+        exercises=_paths(data, "exercises", path, '["~/my-tasks"]'),
         theme=_value(data, "theme", str, path),
         path=path,
     )

@@ -27,6 +27,8 @@ COMMANDS = (
     "recall",
     "due",
     "blind",
+    "predict",
+    "tasks",
     "export",
     "progress",
     "store",

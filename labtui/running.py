@@ -9,12 +9,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from exercises.endpoint import Endpoint
+from exercises.errors import ExerciseError
 from exercises.records import Run
 from exercises.run_json import run_to_json
 from exercises.running import Event, RunFinished, run_trial
-from exercises.tasks import Task, find_task, prompt_kinds_for, task_set_for
+from exercises.tasks import Task, find_task, prompt_kinds_for
 from exercises.trial import Trial
 from labtui.errors import NO_STORE, USAGE, LabError, is_explained
+from labtui.task_shelf import own_shelf, tasks_for
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,22 +31,41 @@ Keep = Callable[[Run], Run]
 
 
 def task_for(endpoint: Endpoint, task_id: str) -> Task:
-    """The task of that name in the set that belongs to the served checkpoint, or the prompt kind of that name.
+    """The task of that name among those for the served checkpoint, or the prompt kind of that name.
 
     Raises ExerciseError (exit 2).
     """
     kinds = prompt_kinds_for(endpoint.checkpoint, endpoint.practice)
     if any(task.id == task_id for task in kinds.tasks):
         return find_task(task_id, kinds)
-    return find_task(task_id, task_set_for(endpoint.checkpoint, endpoint.practice))
+    _refuse_task_of_others(task_id, endpoint)
+    return find_task(task_id, tasks_for(endpoint.checkpoint, endpoint.practice))
+
+
+def _refuse_task_of_others(task_id: str, endpoint: Endpoint) -> None:
+    """Raises LabError (exit 2) for a task of one's own that is not for such a checkpoint."""
+    for own in own_shelf().sets:
+        if own.practice != endpoint.practice and any(task.id == task_id for task in own.tasks):
+            served = "every model but the practice checkpoint" if endpoint.practice else "the practice checkpoint alone"
+            raise LabError(
+                f"The task {task_id} is not for {endpoint.checkpoint}",
+                f"its set {own.id!r} is for {served}",
+                f"Where that is not meant, write practice = {str(endpoint.practice).lower()} into its file.",
+                USAGE,
+            )
 
 
 def refuse_unknown_task(task_id: str) -> None:
     """Raises ExerciseError (exit 2) with the nearest name where no set has that task: known without a server."""
-    sets = [task_set_for("practice", True), task_set_for("", False)]
+    sets = [tasks_for("practice", True), tasks_for("", False)]
     kinds = [prompt_kinds_for("practice", True), prompt_kinds_for("", False)]
     if not any(task.id == task_id for one in (*sets, *kinds) for task in one.tasks):
-        find_task(task_id, max(sets, key=lambda one: len(one.tasks)))
+        try:
+            find_task(task_id, max(sets, key=lambda one: len(one.tasks)))
+        except ExerciseError as unknown:
+            if own_shelf().broken:
+                unknown.fix += " A task set of yours is left out: labtui tasks says why."
+            raise
 
 
 def refuse_unallowed_code(task: Task, run_code: bool) -> None:

@@ -22,6 +22,7 @@ COMMANDS = {
     "doctor": ("labtui.cli.doctor:doctor", "What this machine can run and what would stop it."),
     "diagnose": ("labtui.cli.doctor:diagnose", "The named cause in a vLLM log, and the fix."),
     "run": ("labtui.cli.run:run", "Run a task on the served model and measure it."),
+    "tasks": ("labtui.cli.tasks:tasks", "What can be run; write tasks of your own."),
     "sweeps": ("labtui.cli.sweep:sweeps_command", "The sweeps that were kept: by kind, at once, by steps."),
     "measure": ("labtui.cli.measure:measure", "Speed from a recorded stream."),
     "runs": ("labtui.cli.runs:runs_command", "The runs that were kept."),

@@ -19,7 +19,7 @@ from labtui.cli.run_text import check_lines
 from labtui.errors import USAGE, LabError
 from labtui.judging import CHOICE_WORDS, PRACTICE_JUDGED, ToJudge, tally_line, to_judge
 from labtui.screens.blind_side import AnswerSide
-from labtui.screens.lab_answer import labels_line, look_at_answer
+from labtui.screens.lab_answer import file_name, labels_line, look_at_answer
 from labtui.screens.lab_boxes import QuestionBox
 from labtui.screens.page import BACK, Page
 from labtui.screens.reading import ReadingBox
@@ -422,7 +422,7 @@ def save_pair(shown: ToJudge, drawn: Drawn | None) -> list[str]:
             files["png"] = drawn.png[side]
         for suffix, content in files.items():
             if content is not None:
-                path = folder / f"blind-{shown.pair.id}-{LETTERS[side]}.{suffix}"
+                path = folder / f"{file_name(f'blind-{shown.pair.id}-{LETTERS[side]}')}.{suffix}"
                 data = content if isinstance(content, bytes) else content.encode("utf-8", errors="backslashreplace")
                 path.write_bytes(data)
                 saved.append(str(path))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -16,11 +17,12 @@ from textual.widgets import Static
 
 from exercises.checkers.svg import extract_svg, svg_labels
 from exercises.records import Run
-from exercises.tasks import find_task, task_set_for
+from exercises.tasks import find_task
 from labtui.cli.run_text import PRACTICE_LABEL, label_of
 from labtui.errors import LabError, is_explained
 from labtui.screens.page import BACK, Page
 from labtui.svg_picture import picture_of_svg
+from labtui.task_shelf import tasks_for
 from labtui.terminal_text import visible, visible_line
 from labtui.widgets.commands import Command, bindings
 from labtui.widgets.picture import Picture
@@ -70,7 +72,7 @@ def _sent_picture(run: Run) -> Seen:
     evidence = run.evidence
     truth = _truth(evidence.get("prepared", {}).get("picture", {}))
     try:
-        prepared = find_task(run.task, task_set_for(run.checkpoint, run.practice)).prepare(int(evidence["seed"]))
+        prepared = find_task(run.task, tasks_for(run.checkpoint, run.practice)).prepare(int(evidence["seed"]))
         sent = [hashlib.sha256(png).hexdigest() for png in prepared.images]
         if sent == [image["sha256"] for image in evidence["images"]]:
             return Seen(prepared.images[0], truth)
@@ -207,17 +209,23 @@ o saves answer and picture as files, so that you can open them with other progra
             self.say("Saved: " + ", ".join(paths))
 
 
+def file_name(words: str) -> str:
+    """Safe as the name of a file in a folder: what came with an imported run may be any text."""
+    return re.sub(r"[^\w-]+", "_", words)[:120]
+
+
 def save_answer(run: Run, png: bytes | None) -> list[str]:
     """Writes the answer, the SVG in it and the picture, readable for their owner; returns the paths. Raises OSError."""
     import platformdirs
 
     folder = platformdirs.user_data_path("labtui") / "answers"
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    files: dict[str, bytes] = {f"{run.task}-{run.id}.txt": run.output.encode("utf-8", errors="backslashreplace")}
+    name = file_name(f"{run.task}-{run.id}")
+    files: dict[str, bytes] = {f"{name}.txt": run.output.encode("utf-8", errors="backslashreplace")}
     if (svg := extract_svg(run.output)) is not None:
-        files[f"{run.task}-{run.id}.svg"] = svg.encode("utf-8", errors="backslashreplace")
+        files[f"{name}.svg"] = svg.encode("utf-8", errors="backslashreplace")
     if png is not None:
-        files[f"{run.task}-{run.id}.png"] = png
-    for name, data in files.items():
-        (folder / name).write_bytes(data)
-    return [str(folder / name) for name in files]
+        files[f"{name}.png"] = png
+    for own_name, data in files.items():
+        (folder / own_name).write_bytes(data)
+    return [str(folder / own_name) for own_name in files]

@@ -10,8 +10,9 @@ from textual import on
 from textual.binding import Binding, BindingType
 from textual.message import Message
 
-from exercises.tasks import PreparedTask, Task, task_set_for
+from exercises.tasks import PreparedTask, Task
 from labtui.screens.lab_server import ServerWork
+from labtui.task_shelf import tasks_for
 from labtui.terminal_text import visible_line
 from labtui.widgets.choices import Choice, Choices
 from lessons.model import Lesson
@@ -76,7 +77,7 @@ class TaskWork(ServerWork):
 
     def _lay_out(self, checkpoint: str, practice: bool) -> None:
         try:
-            found = task_set_for(checkpoint, practice).tasks
+            found = tasks_for(checkpoint, practice).tasks
             upcoming = {task.id: task.prepare(secrets.randbelow(2**31)) for task in found}
         except Exception as fault:
             self.post_message(self.NoTasks(fault))

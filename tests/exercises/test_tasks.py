@@ -133,7 +133,7 @@ def test_an_unknown_task_names_the_nearest():
         (TASK + "fill = 3\n", "fill must be a text"),
         (TASK + 'elements = "circle"\n', "elements must be a list of texts"),
         (TASK + "moving = 1\n", "moving must be true or false"),
-        (TASK + '[[task.variant]]\nprompt = "x"\n', "both a prompt and variants"),
+        (TASK + '[[task.variant]]\nprompt = "x"\n', "both prompt and variants"),
         (TASK.replace("max_tokens", 'drawing = "barier"\nmax_tokens'), "no drawing 'barier'"),
         (TASK.replace("max_tokens", 'drawing = "barrier"\nmax_tokens'), "'width' is missing"),
         (TASK.replace("max_tokens", 'drawing = "barrier"\nwidth=9999\nheight=100\nmax_tokens'), "too large"),
