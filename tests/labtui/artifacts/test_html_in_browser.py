@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from labtui.artifacts.writing import export_lesson
+from labtui.predicting import check, predict
 from lessons.finding import find_lesson
 
 CHROMIUM = next(
@@ -129,6 +130,23 @@ def test_nothing_sticks_out_and_nothing_is_fetched(chromium, tmp_path, page_with
     assert found["width"] <= width
     assert found["fetched"] == []
     assert found["pictures"] and all(found["pictures"]), "the drawing is shown"
+
+
+def test_a_lesson_without_a_video_and_with_predictions_looks_right_too(chromium, tmp_path, store, now):
+    lesson = find_lesson("kv-cache-line")
+    for one in lesson.predictions:
+        predict(lesson, one, f"1,000 {'since_it_is_so_' * 9} as I think", store)
+        check(lesson, one, store, recorded=True)
+    for card in lesson.cards:
+        store.progress.save_note(lesson.id, f"card/{card.id}", "Four requests at once, whatever the line says.")
+    (written,) = export_lesson(lesson, store, ["html"], tmp_path, now=now)
+    page = written.read_text("utf-8")
+    _, second = re.findall(r'<section class="sheet[^>]*>.*?</section>', page, re.DOTALL)
+    foot = page[page.index("<footer>") : page.index("</main>")]
+    assert printed(chromium, tmp_path, page.replace(second, "").replace(foot, ""))[0] == 1
+    found = measured(chromium, tmp_path, page, PHONE_PIXELS)
+    assert found["wide"] == []
+    assert found["width"] <= PHONE_PIXELS
 
 
 def test_it_follows_light_and_dark(chromium, tmp_path, page):

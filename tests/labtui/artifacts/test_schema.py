@@ -11,6 +11,7 @@ from jsonschema import Draft202012Validator
 
 from labtui.artifacts.document import collect
 from labtui.artifacts.writing import export_lesson
+from labtui.predicting import check, predict
 from lessons.finding import find_lesson
 from store import Store
 
@@ -53,6 +54,18 @@ def test_an_export_of_a_fresh_store_is_valid(tmp_path, now):
         (written,) = export_lesson(find_lesson("diffusiongemma"), fresh, ["json"], tmp_path, now=now)
         assert collect(find_lesson("diffusiongemma"), fresh, now).runs == ()
     assert faults(json.loads(written.read_text("utf-8")), closed(SCHEMA)) == []
+
+
+def test_an_export_with_predictions_is_valid(tmp_path, now):
+    lesson = find_lesson("kv-cache-line")
+    with Store.open(tmp_path / "predicted.db") as store:
+        for one, words in zip(lesson.predictions[:-1], ("40.16", "1", "0", "96"), strict=True):
+            predict(lesson, one, words, store)
+            check(lesson, one, store, recorded=one != lesson.predictions[0])
+        (written,) = export_lesson(lesson, store, ["json"], tmp_path, now=now)
+    document = json.loads(written.read_text("utf-8"))
+    assert [one["right"] for one in document["predictions"]] == [None, False, False, True, None]
+    assert faults(document, closed(SCHEMA)) == []
 
 
 @pytest.mark.parametrize(
