@@ -31,4 +31,4 @@ def changed_since_read(lesson: Lesson, store: Store) -> Mapping[str, datetime]:
 
 def changed_words(marked_at: datetime) -> str:
     """The same on the screen and on the command line."""
-    return f"Changed since you read it on {local_time(marked_at):%Y-%m-%d}: it was reworded. Your mark has stayed."
+    return f"Changed since you read it on {local_time(marked_at):%Y-%m-%d}. Your mark has stayed."

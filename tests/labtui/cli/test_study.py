@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from labtui.plain_markdown import plain_text
 from labtui.errors import USAGE
+from labtui.plain_markdown import plain_text
 from lessons.finding import find_lesson
 from lessons.walk import steps
 
@@ -155,3 +155,18 @@ def test_a_note_that_is_left_empty_changes_nothing(lab, store) -> None:
     assert store.progress.notes("diffusiongemma")["frame"].text == "first"
     printed = lab("study", "--plain", "--from", "gate", given="\nnote x\nquit\n").stdout
     assert "needs no note" in printed
+
+
+def test_a_card_that_was_reworded_since_it_was_read_says_so_and_stays_done(lab, store) -> None:
+    store.progress.mark("diffusiongemma", "frame", fingerprint="of another text")
+    standing = next(one for one in lab.json("lessons") if one["id"] == "diffusiongemma")
+    assert (standing["changed"], standing["cards_done"]) == (["frame"], 1)
+    assert "1 changed since you read it" in lab("lessons").stdout
+    walked = lab("study", "diffusiongemma", "--plain", "--from", "frame", given="list\n\nback\n").stdout
+    assert "frame: " in walked and "(changed since you read it)" in walked
+    assert walked.count("Changed since you read it on ") == 1, "an empty line marked this text as read"
+    assert next(one for one in lab.json("lessons") if one["id"] == "diffusiongemma")["changed"] == []
+
+
+def test_help_says_which_lesson_is_taken_without_one(lab) -> None:
+    assert "Without LESSON it is the one in which you were last" in " ".join(lab("study", "--help").stdout.split())

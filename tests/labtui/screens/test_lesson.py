@@ -17,6 +17,7 @@ from lessons.prompt import grounded_prompt
 from lessons.walk import steps
 
 LESSON = "diffusiongemma"
+TASKS = ("coding", "vision")
 CHINESE = Path(__file__).parent / "lessons"
 
 
@@ -164,6 +165,37 @@ async def test_a_gate_that_counts_runs_shows_those_that_can_be_named(running, in
         await lab.type(f"see {run.id}")
         await lab.press("escape", "s")
         assert "Name a run of yours" not in lab.text
+
+
+async def test_n_puts_the_id_of_a_run_into_the_evidence(running, in_store, make_run) -> None:
+    first, second = (in_store(lambda store, task=task: store.runs.add(make_run(task=task))).id for task in TASKS)
+    at_step(in_store, "gate/artifact-with-evidence")
+    async with in_lesson(running, "n") as lab:
+        writing = lab.screen.query_one(Writing)
+        assert writing.text == f"{first} "
+        assert "esc leaves the text" in lab.line
+        await lab.press("i", "s", "escape", "n")
+        assert writing.text == f"{first} is {second} "
+        await lab.press("escape", "n")
+        assert "Every run of yours" in lab.line and writing.text.count("r-") == 2
+        await lab.press("escape", "s")
+        assert "Name a run of yours" not in lab.text
+    at_step(in_store, "gate/claim-in-own-words")
+    async with in_lesson(running, "n") as lab:
+        assert lab.screen.query_one(Writing).text == "", "this gate counts no run"
+
+
+async def test_a_card_that_was_reworded_since_it_was_read_says_so_and_stays_done(running, in_store) -> None:
+    in_store(lambda store: store.progress.mark(LESSON, "frame", fingerprint="of another text"))
+    async with in_lesson(running) as lab:
+        assert "Frame  ✓ changed" in lab.title
+        assert "! Changed since you read it on 2026-03-02. Your mark has stayed." in lab.text
+        assert "enter marks this text as read" in lab.line
+        await lab.press("g")
+        assert any("✓" in row and row.rstrip(" │").endswith("changed") for row in lab.text.splitlines())
+        await lab.press("escape", "enter", "left")
+        assert "✓" in lab.title and "changed" not in lab.title.lower()
+        assert "Changed since" not in lab.text
 
 
 async def test_what_was_saved_at_a_gate_before_it_was_judged_is_kept(running, in_store) -> None:
