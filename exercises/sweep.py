@@ -61,6 +61,7 @@ class Sweep:
     """points: those that have a finished run. asked: points that were asked for. error: what stopped it.
 
     runs_together: requests that the server computes together; at more of them at once some wait. None: not known.
+    labels, warmup and seed: what is needed to run the rest of it later.
     """
 
     id: str
@@ -74,6 +75,9 @@ class Sweep:
     cancelled: bool = False
     error: ExerciseError | None = None
     runs_together: int | None = None
+    labels: tuple[str, ...] = ()
+    warmup: int = 0
+    seed: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +120,7 @@ def run_sweep(
     rounds: int = 3,
     warmup: int = 1,
     seed: int | None = None,
+    sweep_id: str | None = None,
     usual_s: float | None = None,
     on_event: OnSweepEvent | None = None,
     cancel: threading.Event | None = None,
@@ -124,6 +129,7 @@ def run_sweep(
     """Runs every point in turn. Blocks; events come in the calling thread. A cancel or a fault keeps what finished.
 
     All points use the same seeds, so that prompts differ within a point and are the same at every point of one task.
+    sweep_id: of the sweep that these points belong to, a new one without it.
     usual_s: what a request is known to take, for the estimate before there is one of this sweep.
 
     Raises ExerciseError where the first run could not be made at all, and for rounds < 1, warmup < 0 or no points.
@@ -139,7 +145,7 @@ def run_sweep(
     tell: OnSweepEvent = on_event or (lambda event: None)
     seed = secrets.randbelow(2**31) if seed is None else seed
     sweep = Sweep(
-        new_id("s"),
+        sweep_id or new_id("s"),
         axis,
         endpoint.checkpoint,
         endpoint.practice,
@@ -148,6 +154,9 @@ def run_sweep(
         len(points),
         rounds,
         runs_together=runs_together(endpoint),
+        labels=tuple(point.label for point in points),
+        warmup=warmup,
+        seed=seed,
     )
     clock = _Clock(sweep.id, requests_of(points, rounds, warmup), usual_s, tell)
     for number, point in enumerate(points, 1):
@@ -176,6 +185,9 @@ def sweep_to_json(sweep: Sweep) -> dict[str, Any]:
         "started_at": sweep.started_at,
         "asked": sweep.asked,
         "rounds": sweep.rounds,
+        "warmup": sweep.warmup,
+        "seed": sweep.seed,
+        "labels": list(sweep.labels),
         "runs_together": sweep.runs_together,
         "cancelled": sweep.cancelled,
         "error": None if sweep.error is None else f"{sweep.error.title}: {sweep.error.cause}",

@@ -11,6 +11,7 @@ from exercises.running import RunStarted
 from exercises.sweep import Axis, PointFinished, PointStarted, SweepEvent, SweepProgress, sweep_to_json
 from exercises.sweep_panels import TITLES
 from labtui.running import RunKept
+from labtui.sweeping import together
 from lessons.times import clock
 
 if TYPE_CHECKING:
@@ -21,13 +22,17 @@ BAR_CELLS = 24
 
 @dataclass(frozen=True, slots=True)
 class SweepOrder:
-    """task_id: None for a sweep by kind. wanted: labels of the points, all usual ones where it is empty."""
+    """task_id: None for a sweep by kind. wanted: labels of the points, all usual ones where it is empty.
+
+    earlier: the kept sweep that it goes on with.
+    """
 
     axis: Axis
     task_id: str | None
     wanted: tuple[str, ...] = ()
     rounds: int = 3
     warmup: int = 1
+    earlier: Mapping[str, Any] | None = None
 
     @property
     def words(self) -> str:
@@ -115,7 +120,8 @@ class SweepTeller:
             case RunKept():
                 self._change(kept=self.moment.kept + 1)
             case PointFinished():
-                self._change(so_far=sweep_to_json(event.so_far))
+                earlier, so_far = self.moment.order.earlier, sweep_to_json(event.so_far)
+                self._change(so_far=so_far if earlier is None else together(earlier, so_far))
 
     def _change(self, **changes: object) -> None:
         self.moment = replace(self.moment, **changes)  # type: ignore[arg-type]

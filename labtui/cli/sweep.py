@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +19,9 @@ from labtui.cli.session import Session, json_option, pass_session
 from labtui.errors import DONE, FAILED
 
 if TYPE_CHECKING:
+    from exercises.endpoint import Endpoint
     from exercises.sweep import Axis, SweepEvent
+    from exercises.sweep_points import Point
     from labtui.running import RunKept
 
 PLOT_WIDTH = 96
@@ -37,16 +40,54 @@ def run_the_sweep(
     usual_s: float | None,
     as_json: bool,
 ) -> int:
+    from labtui.sweeping import sweep_points
+
+    endpoint = session.supervisor().endpoint()
+    points = sweep_points(axis, endpoint, task_id, wanted)
+    asked = _Asked(rounds, warmup, seed, run_code, usual_s)
+    return _run(session, axis, points, endpoint, asked, None, as_json)
+
+
+def continue_the_sweep(session: Session, sweep_id: str, run_code: bool, as_json: bool) -> int:
+    """Runs the points that a kept sweep still misses, with its own rounds, warm-ups and seed."""
+    from labtui.run_progress import ESTIMATED_FROM, usual_seconds
+    from labtui.sweeping import rest_of
+
+    document = session.store.sweeps.get(sweep_id).document
+    endpoint = session.supervisor().endpoint()
+    points = rest_of(document, endpoint)
+    usual = usual_seconds(session.store.runs.list(checkpoint=endpoint.checkpoint, limit=ESTIMATED_FROM))
+    asked = _Asked(document["rounds"], document["warmup"], document["seed"], run_code, usual)
+    return _run(session, document["axis"], points, endpoint, asked, document, as_json)
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    rounds: int
+    warmup: int
+    seed: int | None
+    run_code: bool
+    usual_s: float | None
+
+
+def _run(
+    session: Session,
+    axis: Axis,
+    points: Sequence[Point],
+    endpoint: Endpoint,
+    asked: _Asked,
+    earlier: Mapping[str, Any] | None,
+    as_json: bool,
+) -> int:
     from exercises.sweep import sweep_to_json
     from exercises.sweep_points import requests_of
     from labtui.cli.faults import INTERRUPTED, show
-    from labtui.sweeping import sweep_and_keep, sweep_points
+    from labtui.sweeping import sweep_and_keep
 
     store = session.store
-    endpoint = session.supervisor().endpoint()
-    points = sweep_points(axis, endpoint, task_id, wanted)
-    total = requests_of(points, rounds, warmup)
-    about = "" if usual_s is None else f", about {usual_s * total / 60:.0f} min" if usual_s * total > 90 else ""
+    total = requests_of(points, asked.rounds, asked.warmup)
+    estimate = None if asked.usual_s is None else asked.usual_s * total
+    about = "" if estimate is None or estimate <= 90 else f", about {estimate / 60:.0f} min"
     session.say(f"{len(points)} points, {total} requests in all{about}. Ctrl-C stops and keeps what is finished.")
     cancel = threading.Event()
     with working(session, f"sweep by {TITLES[axis]} on {endpoint.checkpoint}") as narrator, ctrl_c_sets(cancel):
@@ -56,15 +97,16 @@ def run_the_sweep(
             endpoint,
             store.runs.add,
             store.sweeps.save,
-            rounds=rounds,
-            warmup=warmup,
-            seed=seed,
-            usual_s=usual_s,
-            run_code=run_code,
+            rounds=asked.rounds,
+            warmup=asked.warmup,
+            seed=asked.seed,
+            usual_s=asked.usual_s,
+            run_code=asked.run_code,
             on_event=_narrating(narrator),
             cancel=cancel,
+            earlier=earlier,
         )
-    document = sweep_to_json(sweep)
+    document = store.sweeps.get(sweep.id).document if sweep.points else earlier or sweep_to_json(sweep)
     if as_json:
         session.emit(document)
     else:
@@ -74,7 +116,8 @@ def run_the_sweep(
         show(sweep.error, Session(quiet=session.quiet))
         return sweep.error.exit_code
     if sweep.cancelled:
-        session.say("Stopped. What was finished is kept.")
+        rest = f" The rest: labtui sweeps {sweep.id} --continue" if document["points"] else ""
+        session.say(f"Stopped. What was finished is kept.{rest}")
         return INTERRUPTED
     measured = [run for result in sweep.points for run in result.runs if not run.warmup]
     return DONE if all(run.valid for run in measured) else FAILED
@@ -89,12 +132,26 @@ def run_the_sweep(
     metavar="FILE",
     help="Draw the points of SWEEP into FILE.",
 )
+@click.option("--continue", "go_on", is_flag=True, help="Run the points that SWEEP still misses; same checkpoint.")
+@click.option("--run-code", is_flag=True, help="With --continue: allow code that the model writes, as in run.")
 @json_option
 @pass_session
-def sweeps_command(session: Session, sweep_id: str | None, limit: int, svg: Path | None, as_json: bool) -> None:
+def sweeps_command(
+    session: Session,
+    sweep_id: str | None,
+    limit: int,
+    svg: Path | None,
+    go_on: bool,
+    run_code: bool,
+    as_json: bool,
+) -> int:
     """The sweeps that were kept, newest first, or one of them with its points. A new one: labtui run --sweep kinds."""
     from labtui.cli.run_text import columns, local_time
 
+    if go_on:
+        if sweep_id is None or svg is not None:
+            raise click.UsageError("--continue goes on with one SWEEP, and draws nothing. labtui sweeps lists them.")
+        return continue_the_sweep(session, sweep_id, run_code, as_json)
     if sweep_id is not None:
         document = session.store.sweeps.get(sweep_id).document
         if svg is not None:
@@ -104,19 +161,19 @@ def sweeps_command(session: Session, sweep_id: str | None, limit: int, svg: Path
             session.say(f"The plot of sweep {sweep_id}: {write_new(svg, sweep_svg(document), 'The plot')}")
         if as_json:
             session.emit(document)
-            return
+            return DONE
         for line in sweep_lines(document):
             click.echo(line)
-        return
+        return DONE
     if svg is not None:
         raise click.UsageError("Missing argument 'SWEEP': --svg draws one sweep. labtui sweeps lists them.")
     found = session.store.sweeps.list(limit)
     if as_json:
         session.emit([one.document for one in found])
-        return
+        return DONE
     if not found:
         session.say("No sweeps yet. The first: labtui run --sweep kinds")
-        return
+        return DONE
     rows = [("SWEEP", "WHEN", "BY", "CHECKPOINT", "POINTS")]
     for one in found:
         points = f"{len(one.document['points'])} of {one.document['asked']}"
@@ -124,6 +181,7 @@ def sweeps_command(session: Session, sweep_id: str | None, limit: int, svg: Path
         rows.append((one.id, when, TITLES.get(one.axis, one.axis), one.checkpoint, points))
     for line in columns(rows):
         click.echo(line)
+    return DONE
 
 
 def sweep_lines(document: Mapping[str, Any]) -> Iterator[str]:

@@ -15,7 +15,7 @@ from textual.widgets import Static
 from labtui.run_progress import ESTIMATED_FROM, usual_seconds
 from labtui.screens.home import HomeScreen
 from labtui.sweep_progress import SweepMoment, SweepOrder, SweepOutcome, SweepTeller
-from labtui.sweeping import sweep_and_keep, sweep_points
+from labtui.sweeping import rest_of, sweep_and_keep, sweep_points
 
 if TYPE_CHECKING:
     from exercises.sweep import Sweep
@@ -107,7 +107,11 @@ class SweepDesk(Static):
 
     def _sweep(self, order: SweepOrder, teller: SweepTeller, cancel: threading.Event) -> Sweep:
         endpoint = self.lab.supervisor.endpoint()
-        points = sweep_points(order.axis, endpoint, order.task_id, order.wanted)
+        points = (
+            sweep_points(order.axis, endpoint, order.task_id, order.wanted)
+            if order.earlier is None
+            else rest_of(order.earlier, endpoint)
+        )
         books = self.lab.books
         earlier = books.submit(
             lambda store: store.runs.list(checkpoint=endpoint.checkpoint, limit=ESTIMATED_FROM)
@@ -124,6 +128,7 @@ class SweepDesk(Static):
             usual_s=usual_seconds(earlier),
             on_event=teller.tell,
             cancel=cancel,
+            earlier=order.earlier,
         )
 
     @on(Moved)

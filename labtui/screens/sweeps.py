@@ -16,9 +16,9 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
 from exercises.aggregate_speed import DEFINITIONS
-from exercises.sweep import Axis, sweep_to_json
+from exercises.sweep import Axis
 from exercises.sweep_panels import TITLES
-from exercises.sweep_points import requests_of
+from exercises.sweep_points import missing_points, requests_of
 from labtui.errors import Explained
 from labtui.run_progress import ESTIMATED_FROM, Repeats, usual_seconds
 from labtui.screens.lab_boxes import RepeatsBox
@@ -46,6 +46,7 @@ SWEEP_COMMANDS = (
     Command("t", "task", "task", "Keep another task while requests at once, or the cap, are varied"),
     Command("p", "points", "points", "Choose the points, or all usual ones"),
     Command("r", "rounds", "rounds", "How many rounds and warm-ups each point gets"),
+    Command("c", "go_on", "continue", "Run what the sweep that is shown still misses; it keeps its rounds and seed"),
     Command("left", "walk(1)", "earlier", "Show the sweep that was kept before this one"),
     Command("right", "walk(-1)", "later", "Show the sweep that was kept after this one"),
     Command("down,j", "scroll(1)", "down", "A line down", shown=False),
@@ -108,8 +109,8 @@ steps, where the server takes one with a request.
 
 k chooses what is varied, t the task that is kept, p the points, r how many rounds. enter runs it. A round is one
 request, or several that start together; all points get the same seeds. It goes on when you leave this screen; x stops
-it. Every run is kept when it is finished, and the sweep after each point. A point that is missing can be run by itself:
-p. Tasks that run code are swept by command: labtui run TASK --sweep concurrency --run-code.
+it. Every run is kept when it is finished, and the sweep after each point; c runs what a sweep that was stopped misses.
+Tasks that run code are swept by command: labtui run TASK --sweep concurrency --run-code.
 
 end to end: {DEFINITIONS["per_stream_tps"]}
 all requests together: {DEFINITIONS["aggregate_tps"]}
@@ -177,7 +178,7 @@ them. Numbers of the practice checkpoint are labelled so: they say nothing about
         self.refresh_title()
         moment = self.desk.moment
         if moment is not None:
-            self._order = moment.order
+            self._order = replace(moment.order, earlier=None)
             self._task_id = moment.order.task_id or self._task_id
         self._show_choice()
         self._read_kept(None)
@@ -321,6 +322,8 @@ them. Numbers of the practice checkpoint are labelled so: they say nothing about
                 return not busy
             case "task":
                 return not busy and self._order.axis != "kinds"
+            case "go_on":
+                return not busy and self.document is not None and bool(missing_points(self.document))
             case "walk":
                 return not busy and len(self._kept) > 1
         return True
@@ -328,18 +331,37 @@ them. Numbers of the practice checkpoint are labelled so: they say nothing about
     # --- the sweep under way
 
     def action_sweep(self) -> None:
-        status, possible = self.lab.server_status, self._possible
-        if status is None or not status.usable:
-            self.say("The server is not ready: esc, then s in the lab starts it.", fault=True)
-        elif desk_of(self.lab).busy:
-            self.say("A run is under way: it would be in the way of the sweep. x in the lab stops it.", fault=True)
-        elif possible is None:
+        possible = self._possible
+        if not self._may_begin():
+            return
+        if possible is None:
             self.say("One moment: the points are being looked up.")
         elif possible.fault is not None:
             self.say(f"{possible.fault.title}.", fault=True)
         else:
             self.quiet()
             self.desk.begin(self._order)
+
+    def action_go_on(self) -> None:
+        """With the sweep that is shown; whether it can be is known where its points are looked up."""
+        document = self.document
+        if document is None or not self._may_begin():
+            return
+        task = None if document["axis"] == "kinds" else str(document["points"][0]["task"])
+        self.quiet()
+        self.desk.begin(
+            SweepOrder(document["axis"], task, (), document["rounds"], document["warmup"], earlier=document)
+        )
+
+    def _may_begin(self) -> bool:
+        status = self.lab.server_status
+        if status is None or not status.usable:
+            self.say("The server is not ready: esc, then s in the lab starts it.", fault=True)
+        elif desk_of(self.lab).busy:
+            self.say("A run is under way: it would be in the way of the sweep. x in the lab stops it.", fault=True)
+        else:
+            return True
+        return False
 
     def action_cancel(self) -> None:
         self.desk.stop()
@@ -357,7 +379,7 @@ them. Numbers of the practice checkpoint are labelled so: they say nothing about
         moment = self.desk.moment
         if moment is not None:
             self.query_one("#sweep-now", Static).update("\n".join(moment.lines(self.lab.now())))
-            self._draw(moment.so_far)
+            self._draw(moment.so_far or moment.order.earlier)
 
     def _show_outcome(self, outcome: SweepOutcome) -> None:
         sweep, kept = outcome.sweep, outcome.moment.kept
@@ -365,9 +387,9 @@ them. Numbers of the practice checkpoint are labelled so: they say nothing about
             self.show_fault(outcome.error)
         saved = f"{kept} run{'' if kept == 1 else 's'} saved" if kept else "nothing was finished"
         if sweep is not None and sweep.points:
-            self._draw(sweep_to_json(sweep))
             stopped = "Stopped: " if sweep.cancelled else ""
-            self.say(f"{stopped}{len(sweep.points)} of {sweep.asked} points, {saved}.")
+            rest = " c runs the rest." if sweep.cancelled or len(sweep.points) < sweep.asked else ""
+            self.say(f"{stopped}{len(sweep.points)} of {sweep.asked} points, {saved}.{rest}")
         elif outcome.error is None:
             self.say(f"Stopped: {saved}.")
         self._read_kept(None if sweep is None else sweep.id)

@@ -94,6 +94,52 @@ def test_a_step_cap_never_reaches_the_practice_server(lab, served):
     assert [point["label"] for point in sweep["points"]] == ["8", "16"]
 
 
+def stopped_sweep(lab, store) -> dict:
+    """One of which two points were run, and that was asked for all."""
+    sweep = lab.json("run", "--sweep", "kinds", "--points", "short,code", "--runs", "2", "--warmup", "0", "--seed", "5")
+    labels = ["short", "prose", "code", "structured"]
+    store.sweeps.save({**sweep, "labels": labels, "asked": 4, "cancelled": True})
+    return sweep
+
+
+def test_a_stopped_sweep_goes_on_with_its_id_rounds_and_seed(lab, served, store):
+    with FakeVllm(ANSWER) as fake:
+        served(fake)
+        sweep = stopped_sweep(lab, store)
+        whole = lab.json("sweeps", sweep["id"], "--continue")
+        assert [point["label"] for point in whole["points"]] == ["short", "prose", "code", "structured"]
+        assert (whole["id"], whole["started_at"]) == (sweep["id"], sweep["started_at"])
+        assert whole["points"][0] == sweep["points"][0] and whole["points"][2] == sweep["points"][1]
+        assert not whole["cancelled"] and len(whole["continued"]) == 1
+        runs = [store.runs.get(run_id) for run_id in whole["points"][1]["runs"]]
+        assert [run.evidence["seed"] for run in runs] == [5, 6], "the prompts of the other points"
+        assert dict(store.sweeps.get(sweep["id"]).document) == whole
+        again = lab("sweeps", sweep["id"], "--continue")
+        assert again.exit_code == USAGE and "misses nothing" in again.stderr
+
+
+def test_a_point_that_was_stopped_in_the_middle_is_run_again(lab, served, store):
+    with FakeVllm(ANSWER) as fake:
+        served(fake)
+        sweep = stopped_sweep(lab, store)
+        part = {**sweep["points"][1], "runs": sweep["points"][1]["runs"][:1]}
+        known = {**dict(store.sweeps.get(sweep["id"]).document), "points": [sweep["points"][0], part]}
+        store.sweeps.save(known)
+        whole = lab.json("sweeps", sweep["id"], "--continue")
+    assert [len(point["runs"]) for point in whole["points"]] == [2, 2, 2, 2]
+    assert whole["points"][2]["trial"] != sweep["points"][1]["trial"]
+
+
+def test_a_sweep_goes_on_only_on_its_own_checkpoint(lab, served, store):
+    with FakeVllm(ANSWER) as fake:
+        served(fake)
+        sweep = stopped_sweep(lab, store)
+        served(fake, practice=False)
+        refused = lab("sweeps", sweep["id"], "--continue")
+    assert refused.exit_code == USAGE and "is of another checkpoint" in refused.stderr
+    assert lab("sweeps", "--continue").exit_code == USAGE
+
+
 def test_no_sweeps_says_how_to_make_one(lab):
     assert "labtui run --sweep kinds" in lab("sweeps").stderr
     assert lab("sweeps", "nothing").exit_code == USAGE

@@ -160,6 +160,22 @@ async def test_arrows_walk_the_sweeps_that_are_kept(in_sweeps, in_store) -> None
         assert lab.screen.document["id"] == newest.id
 
 
+async def test_c_runs_what_a_stopped_sweep_misses(in_sweeps, in_store) -> None:
+    async with in_sweeps(keys=(*ONE_ROUND, "p", *"code", "enter", "enter")) as lab:
+        assert "c continue" not in lab.keys
+        (record,) = in_store(lambda store: store.sweeps.list())
+        stopped = {**record.document, "labels": ["short", "code"], "asked": 2, "cancelled": True}
+        in_store(lambda store: store.sweeps.save(stopped))
+        await lab.press("escape")
+        lab.app.push_screen(SweepScreen(LESSON))
+        await lab.settle()
+        assert "1 of 2 points have runs." in lab.text and any("continue" in key for key in lab.keys)
+        await lab.press("c")
+        whole = in_store(lambda store: store.sweeps.get(record.id)).document
+        assert [point["label"] for point in whole["points"]] == ["short", "code"]
+        assert lab.screen.document == whole and not whole["cancelled"]
+
+
 async def test_without_a_server_it_says_where_one_is_started(running) -> None:
     async with running() as lab:
         lab.app.push_screen(SweepScreen(LESSON))
