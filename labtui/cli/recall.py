@@ -156,10 +156,9 @@ def _keep(ungraded: Answer) -> str:
 
 
 def _when(due_on: date | None) -> str:
-    from store.days import day_of
     from store.moments import now
 
-    return "now" if due_on is None else f"on {due_on} ({due_words(due_on, day_of(now()))})"
+    return "now" if due_on is None else f"on {due_on} ({due_words(due_on, now())})"
 
 
 def _say_history(lesson: Lesson, store: Store) -> None:

@@ -13,7 +13,6 @@ from labtui.due_words import due_words
 from labtui.standing import Standing, standing_of
 from labtui.widgets.dates import day_words
 from lessons.model import Lesson
-from store.days import day_of
 
 if TYPE_CHECKING:
     from store.opening import Store
@@ -47,7 +46,7 @@ def home_picture(store: Store, lessons: Sequence[Lesson], now: datetime) -> Home
             if answer.grade is None or answer.due_on is None:
                 outcome = "answered, not graded"
             else:
-                outcome = f"{answer.grade}, again {due_words(answer.due_on, day_of(now))}"
+                outcome = f"{answer.grade}, again {due_words(answer.due_on, now)}"
             events.append(
                 Event(
                     f"recall: {questions.get(answer.item, answer.item)}",

@@ -145,13 +145,13 @@ your clock, wherever you are.
         self.read_store(self._read, lambda found: self.post_message(self.Loaded(*found)))
 
     def _read(self, store: Store) -> tuple[tuple[Question, ...], str]:
-        today = day_of(self.lab.now())
+        now = self.lab.now()
         schedule = {one.item: one.due_on for one in store.recall.schedule(self.lesson_id)}
         latest = store.recall.latest(self.lesson_id)
         questions = []
         for item in self.lesson.recall:
             due_on = schedule.get(item.id)
-            if not self._everything and due_on is not None and due_on > today:
+            if not self._everything and due_on is not None and due_on > day_of(now):
                 continue
             newest = latest.get(item.id)
             questions.append(
@@ -159,12 +159,12 @@ your clock, wherever you are.
                     item,
                     store.progress.draft(self._draft_key(item)) or "",
                     newest if newest is not None and newest.grade is None else None,
-                    f"due {due_words(due_on, today)}" if due_on else "never graded",
+                    f"due {due_words(due_on, now)}" if due_on else "never graded",
                     changed_words(item, newest),
                 )
             )
         soonest = min(schedule.values(), default=None)
-        return tuple(questions), due_words(soonest, today) if soonest else ""
+        return tuple(questions), due_words(soonest, now) if soonest else ""
 
     def _draft_key(self, item: RecallItem) -> str:
         return f"recall/{self.lesson_id}/{item.id}"
@@ -239,7 +239,7 @@ your clock, wherever you are.
             return "not answered"
         if answer.grade is None or answer.due_on is None:
             return "answered, not graded"
-        return f"✓ {answer.grade}, comes back {due_words(answer.due_on, day_of(self.lab.now()))}"
+        return f"✓ {answer.grade}, comes back {due_words(answer.due_on, self.lab.now())}"
 
     def _what_next(self) -> str:
         if not self._loaded_once:

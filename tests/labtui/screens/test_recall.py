@@ -155,6 +155,6 @@ async def test_due_from_four_in_the_morning_of_the_day(running, in_store) -> Non
     for item in (FIRST, SECOND, THIRD):
         graded(in_store, item)
     async with running(keys=("r",), now=lambda: datetime(2026, 3, 4, 3, 59, tzinfo=UTC)) as lab:
-        assert "Nothing is due. The next question comes back tomorrow." in lab.text
+        assert "Nothing is due. The next question comes back today at 4:00." in lab.text
     async with running(keys=("r",), now=lambda: datetime(2026, 3, 4, 4, 0, tzinfo=UTC)) as lab:
         assert "1 of 3" in lab.title
