@@ -115,13 +115,16 @@ def missing_points(document: Mapping[str, Any]) -> tuple[str, ...]:
     Where it was stopped, a run that is not valid may be the one that it was stopped in, so its point is among them.
     document: as exercises.sweep.sweep_to_json. One that was kept before its labels were has none.
     """
+    labels = document.get("labels")
+    if not labels:
+        return ()
     stopped = document["cancelled"] or document["error"] is not None
     whole = {
         str(point["label"])
         for point in document["points"]
         if len(point["runs"]) >= document["rounds"] * point["streams"] and not (stopped and point["summary"]["invalid"])
     }
-    return tuple(label for label in document.get("labels", ()) if label not in whole)
+    return tuple(label for label in labels if label not in whole)
 
 
 def requests_of(points: Sequence[Point], rounds: int, warmup: int) -> int:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
@@ -9,12 +10,13 @@ from textual.geometry import Size
 from textual.style import Style
 from textual.widget import Widget
 
-from exercises.sweep_bars import bar_lines
+from exercises.sweep_bars import EIGHTHS, bar_lines
 from exercises.sweep_panels import panels_of, remarks_of, sweep_facts, sweep_title
 from labtui.terminal_text import visible_line
 
 PRACTICE = "! practice checkpoint: these numbers say nothing about DiffusionGemma"
 
+BLOCKS = re.compile(f"[{EIGHTHS}]+")
 Line = tuple[str, str]
 """A line and what it is: "head", "words", "warning" or "" for a bar."""
 
@@ -33,7 +35,7 @@ class SweepPlot(Widget):
         height: auto;
         & > .sweep-plot--words { color: $quiet; }
         & > .sweep-plot--warning { color: $warning; }
-        & > .sweep-plot--bar { color: $foreground; }
+        & > .sweep-plot--bar { color: $primary; }
     }
     """
     COMPONENT_CLASSES: ClassVar[set[str]] = {"sweep-plot--words", "sweep-plot--warning", "sweep-plot--bar"}
@@ -56,9 +58,15 @@ class SweepPlot(Widget):
             "head": "bold",
             "words": self.get_visual_style("sweep-plot--words"),
             "warning": self.get_visual_style("sweep-plot--warning"),
-            "": self.get_visual_style("sweep-plot--bar"),
+            "": "",
         }
-        lines = [Content.styled(text, styles[kind]) for text, kind in self._lines(self.content_size.width)]
+        bar = self.get_visual_style("sweep-plot--bar")
+        lines = []
+        for text, kind in self._lines(self.content_size.width):
+            line = Content.styled(text, styles[kind])
+            if kind == "" and (drawn := BLOCKS.search(text)):
+                line = line.stylize(bar, *drawn.span())
+            lines.append(line)
         return Content("\n").join(lines)
 
     def _lines(self, width: int) -> Iterator[Line]:

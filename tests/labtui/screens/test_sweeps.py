@@ -16,9 +16,10 @@ from labtui.screens.home import HomeScreen
 from labtui.screens.sweep_desk import SweepDesk
 from labtui.screens.sweeps import PointsBox, SweepScreen
 from labtui.sweep_progress import SweepOrder, SweepTeller
+from tests.exercises.test_sweep_plot import document
 from tests.fakes.lab_servers import ServerThere
 from tests.fakes.vllm_stream import Canvas, FakeVllm, Script
-from tests.labtui.screens.conftest import NOW
+from tests.labtui.screens.conftest import NOW, Driven
 
 LESSON = "diffusiongemma"
 ANSWER = Script((Canvas(0.01, 64, "def is_prime(n):\n"), Canvas(0.03, 40, "    return n\n")))
@@ -192,3 +193,26 @@ def test_a_moment_says_how_far_it_is_and_what_is_left() -> None:
     bar, _ = said[-1].lines(NOW + timedelta(seconds=10))
     assert bar == "■" * 12 + "□" * 12 + "  8 of 16 requests · about 1:00 left"
     assert said[-1].words(NOW) == "sweep by kind of prompt · 8 of 16 requests · about 1:10 left"
+
+
+def kept_sweep(store) -> None:
+    """Fixed numbers, of a server that runs two together."""
+    made = document("concurrency", [("1", 871.0, 2.0), ("2", 1185.0, 2.0), ("4", 1356.0, None)], practice=True)
+    for point in made["points"]:
+        point |= {"streams": int(point["label"]), "task": "code", "runs": ["r"], "aggregate_tps_interval": None}
+        point |= {"steps_per_canvas_reason": None if point["steps_per_canvas"] else "others were answered meanwhile"}
+    store.sweeps.save(made | {"checkpoint": "practice", "runs_together": 2, "rounds": 1, "asked": 3})
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 36)], ids=["80x24", "120x36"])
+def test_a_picture_of_a_sweep(snap_compare, make_app, in_store, size) -> None:
+    in_store(kept_sweep)
+    app = make_app(supervisor=ServerThere("http://127.0.0.1:2"))
+
+    async def open_it(pilot) -> None:
+        driven = Driven(pilot)
+        await driven.settle()
+        app.push_screen(SweepScreen(LESSON))
+        await driven.settle()
+
+    assert snap_compare(app, terminal_size=size, run_before=open_it)
