@@ -116,6 +116,8 @@ def _clause_before(words: list[str], place: int, opening: int) -> list[str]:
 
 
 def _is_an_answer(words: list[str], place: int) -> bool:
+    if words[place + 1 : place + 2] == ["or"] or (place and words[place - 1] == "or"):
+        return False
     if place == 0:
         return len(words) == 1 or words[1] not in _NO_SUCH_THING
     return place == len(words) - 1

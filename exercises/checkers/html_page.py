@@ -30,6 +30,7 @@ _REFERENCES = frozenset({"src", "href", "action", "formaction", "poster", "data"
 _OUTSIDE = re.compile(r"(?:^|[\s,])(?:https?:|ftp:|wss?:)?//", re.IGNORECASE)
 _CSS_OUTSIDE = re.compile(r"url\([\s'\"]*(?:https?:)?//|@import", re.IGNORECASE)
 _SCRIPT_OUTSIDE = re.compile(r"\b(?:fetch|import|XMLHttpRequest|WebSocket|EventSource|sendBeacon)\b", re.IGNORECASE)
+_CSS_SWITCH = re.compile(r":(?:target|checked|focus|focus-within|hover|has)\b")
 _TARGETS = ("aria-controls", "href", "data-target", "data-tab", "data-panel", "for", "onclick")
 _TAB_ELEMENTS = frozenset({"button", "a", "label"})
 
@@ -181,12 +182,27 @@ def _tab_facts(page: _Page, wanted: PageWanted) -> list[Fact]:
         Fact(f"has {wanted.tabs} tabs", len(tabs) == wanted.tabs, f"{len(tabs)} tabs"),
         Fact("every tab has its panel", bool(tabs) and len(panels) == len(tabs), f"{len(panels)} panels"),
         Fact("every panel has text", bool(panels) and all(panel.text for panel in panels)),
+        _switched(page),
     ]
     shown = [tab.text.casefold() for tab in tabs]
     return [
         *facts,
         *(Fact(f"has a tab {label!r}", any(label.casefold() in text for text in shown)) for label in wanted.labels),
     ]
+
+
+def _switched(page: _Page) -> Fact:
+    """Something is there that could show another panel. Whether it does, only a browser can tell."""
+    if any(script.strip() for script in page.scripts):
+        how = "a script"
+    elif any(name.startswith("on") for element in page.elements for name in element.attributes):
+        how = "a handler"
+    elif any(_CSS_SWITCH.search(style) for style in page.styles):
+        how = "CSS"
+    else:
+        radio = any(element.attributes.get("type", "").lower() == "radio" for element in page.elements)
+        how = "radio buttons" if radio else ""
+    return Fact("something switches the panels", bool(how), how)
 
 
 def _panels_of(targets: list[_Element], page: _Page) -> list[_Element]:

@@ -9,6 +9,9 @@ from dataclasses import dataclass
 from exercises.records import Check, Fact
 
 _LONGEST_ANSWER = 20_000
+_ORIGIN = re.compile(r"(?i)\bfrom\s+(?:the\s+|its\s+)?\w+")
+"""Where something comes from is not where it goes: "from left to right"."""
+
 _CONCLUSION = re.compile(r"(?i)\b(?:final answer|answer|conclusion|therefore)\b\W")
 
 
@@ -23,7 +26,7 @@ class OneOf:
 def check_one_of(text: str, wanted: OneOf) -> Check:
     """Never raises. An answer that is the first word counts; else what stands after "answer:" or "therefore", else what
     the whole text says. Two answers at once are none."""
-    text = text[:_LONGEST_ANSWER]
+    text = _ORIGIN.sub("from there", text[:_LONGEST_ANSWER])
     opening = re.match(r"\W*([^\W_]+)", text)
     first = opening[1].casefold() if opening else ""
     said = {answer for answer, words in wanted.words.items() if first in map(str.casefold, words)}

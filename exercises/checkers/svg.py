@@ -6,6 +6,7 @@ It is parsed without entities, DTD and network (defusedxml), and nothing in it i
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -28,9 +29,11 @@ _INLINE_PICTURES = tuple(f"data:image/{kind}" for kind in ("png", "jpeg", "jpg",
 _REFERENCES = frozenset({"href", "src", "data", "base"})
 _CSS_URL = re.compile(r"url\(\s*['\"]?\s*([^'\")\s]*)", re.IGNORECASE)
 _CSS_IMPORT = re.compile(r"@import", re.IGNORECASE)
-_CSS_MOVES = re.compile(r"animation(?:-name)?\s*:")
-_START = re.compile(r"<(?:[A-Za-z_][\w.-]*:)?svg[\s>/]")
-_END = re.compile(r"</(?:[A-Za-z_][\w.-]*:)?svg\s*>")
+_CSS_ANIMATION = re.compile(r"(?<![\w-])animation(?:-name)?\s*:([^;}]*)")
+_KEYFRAMES = re.compile(r"@(?:-\w+-)?keyframes\s+([\w-]+)\s*\{")
+_BRACE = re.compile(r"[{}]")
+_HIDDEN = re.compile(r"(?<![\w-])(?:display\s*:\s*none|visibility\s*:\s*hidden)")
+_TAG = re.compile(r"(?P<start><(?:[A-Za-z_][\w.-]*:)?svg(?=[\s>/]))|(?P<end></(?:[A-Za-z_][\w.-]*:)?svg\s*>)|/?>")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,15 +52,50 @@ class SvgWanted:
 
 
 def extract_svg(answer: str) -> str | None:
-    """The SVG in an answer, without the prose or code fence around it; None where it has none.
+    """The SVG in an answer, without the prose or code fence around it; of several whole ones the longest. None where
+    it has none.
 
     An SVG that was cut off comes back as far as it goes.
     """
-    start = _START.search(answer)
-    if start is None:
+    whole, left_open = _svg_places(answer)
+    if left_open is not None and (not whole or _has_attributes(answer, left_open)):
+        last = max((end for start, end in whole if start > left_open), default=len(answer))
+        return answer[left_open:last].strip()
+    if not whole:
         return None
-    ends = list(_END.finditer(answer, start.start()))
-    return answer[start.start() : ends[-1].end()] if ends else answer[start.start() :].strip()
+    start, end = max(whole, key=lambda place: place[1] - place[0])
+    return answer[start:end]
+
+
+def _svg_places(answer: str) -> tuple[list[tuple[int, int]], int | None]:
+    """Where outermost SVGs stand that are closed, and where the first begins that nothing closes."""
+    whole: list[tuple[int, int]] = []
+    opened: list[int] = []
+    begun: int | None = None
+    for tag in _TAG.finditer(answer):
+        if tag["start"]:
+            begun = tag.start()
+            opened.append(begun)
+        elif tag["end"]:
+            begun = None
+            if opened:
+                start = opened.pop()
+                while whole and whole[-1][0] > start:
+                    whole.pop()
+                whole.append((start, tag.end()))
+        elif begun is not None:
+            # The > that ends the tag just begun.
+            if tag[0] == "/>" and opened:
+                start = opened.pop()
+                if not opened:
+                    whole.append((start, tag.end()))
+            begun = None
+    return whole, opened[0] if opened else None
+
+
+def _has_attributes(answer: str, start: int) -> bool:
+    """A bare <svg> may be a word about SVG; one with attributes is an SVG."""
+    return "=" in answer[start : start + 200].partition(">")[0]
 
 
 def svg_labels(answer: str) -> list[str]:
@@ -180,8 +218,20 @@ def _filled(root: Element, fill: str) -> Fact:
 
 
 def _labels(root: Element) -> list[str]:
-    texts = [" ".join(" ".join(e.itertext()).split()) for e in root.iter() if _local(e.tag) == "text"]
+    texts = [" ".join(" ".join(e.itertext()).split()) for e in _shown(root) if _local(e.tag) == "text"]
     return [text for text in texts if text]
+
+
+def _shown(root: Element) -> Iterator[Element]:
+    """The elements in their order, without those that are hidden."""
+    left = [root]
+    while left:
+        element = left.pop()
+        if element.get("display") == "none" or element.get("visibility") == "hidden":
+            continue
+        if not _HIDDEN.search(element.get("style", "")):
+            yield element
+            left += reversed(element)
 
 
 def _labelled(labels: list[str], wanted: str) -> Fact:
@@ -190,16 +240,43 @@ def _labelled(labels: list[str], wanted: str) -> Fact:
 
 
 def _moves(root: Element) -> Fact:
+    still = "no animation in it"
     for element in root.iter():
         name = _local(element.tag)
-        if name in _MOVING_ELEMENTS and any(
-            element.get(key) for key in ("values", "to", "by", "path") if element.get(key) is not None
-        ):
-            return Fact("moves", True, f"<{name}>")
-        if name == "animateMotion" and any(_local(child.tag) == "mpath" for child in element):
-            return Fact("moves", True, "<animateMotion>")
+        if name in _MOVING_ELEMENTS:
+            wrong = _why_still(element, name)
+            if not wrong:
+                return Fact("moves", True, f"<{name}>")
+            still = f"<{name}> {wrong}"
     css = " ".join((e.text or "") for e in root.iter() if _local(e.tag) == "style")
-    styles = css + " ".join(e.get("style", "") for e in root.iter())
-    if "@keyframes" in css and _CSS_MOVES.search(styles):
+    styles = " ".join([css, *(e.get("style", "") for e in root.iter())])
+    names = {name for value in _CSS_ANIMATION.findall(styles) for name in re.findall(r"[\w-]+", value)}
+    if names & _keyframes(css):
         return Fact("moves", True, "CSS animation")
-    return Fact("moves", False, "no animation in it")
+    return Fact("moves", False, "its @keyframes are used by nothing, or hold nothing" if "@keyframes" in css else still)
+
+
+def _why_still(element: Element, name: str) -> str:
+    """Why an animation element changes nothing, "" where it does."""
+    if not re.search(r"[1-9]", element.get("dur", "")):
+        return "has no duration"
+    values = [value.strip() for value in element.get("values", "").split(";") if value.strip()]
+    ends = [value for key in ("from", "to", "by") if (value := element.get(key)) is not None]
+    if len(set(values)) > 1 or (not values and ends[-1:] and len({*ends}) == len(ends)):
+        return ""
+    if name == "animateMotion" and (element.get("path") or any(_local(child.tag) == "mpath" for child in element)):
+        return ""
+    return "goes nowhere"
+
+
+def _keyframes(css: str) -> set[str]:
+    """The names of those @keyframes that declare something."""
+    names = set()
+    for found in _KEYFRAMES.finditer(css):
+        depth, at = 1, found.end()
+        while depth and (brace := _BRACE.search(css, at)) is not None:
+            if ":" in css[at : brace.start()]:
+                names.add(found[1])
+            depth += 1 if brace[0] == "{" else -1
+            at = brace.end()
+    return names

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from exercises.checkers.fences import fenced_blocks
@@ -9,6 +10,8 @@ from exercises.records import Check, Fact
 
 LONGEST_ANSWER = 4
 """An answer is read up to this many times the length of the text; what is beyond counts as so many errors."""
+
+_OPENING = re.compile(r"\A\s{0,9}[^\n]{1,120}:[ \t*]{0,9}\n")
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,9 +23,10 @@ class TranscriptionWanted:
 
 
 def check_transcription(answer: str, wanted: TranscriptionWanted) -> Check:
-    """Never raises, whatever the answer is. Upper and lower case, and where lines end, do not count."""
+    """Never raises, whatever the answer is. Upper and lower case, where lines end, and a first line that announces the
+    text and ends with a colon do not count."""
     blocks = fenced_blocks(answer)
-    said = blocks[0] if blocks else answer
+    said = _OPENING.sub("", blocks[0] if blocks else answer, count=1)
     if not said.strip():
         return Check(False, (Fact("has text", False),))
     rate = character_error_rate(said, wanted.text)

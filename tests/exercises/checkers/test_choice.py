@@ -45,6 +45,8 @@ WORDS = (tuple(LAB["when_true"]), tuple(LAB["when_false"]))
         ("", None),
         ("It is a red van.", None),
         ("Yes and no", None),
+        ("Yes or no, hard to say.", None),
+        ("I cannot answer yes or no.", None),
         ("The roof is not too tall to pass", True),
         ("It does not touch the bar and passes", True),
         ("It is lower than the bar, so nothing stops it, it passes", True),

@@ -52,6 +52,7 @@ def test_the_usual_ways_to_make_tabs_pass(page):
         (".panel{", ".panel{background:url(http://example.org/a.png);", "needs nothing from outside"),
         ("<p>It is hot.", '<p style="background: url(//example.org/a)">It is hot.', "needs nothing from outside"),
         ("document.", "fetch('/x'); document.", "needs nothing from outside"),
+        (GOOD[GOOD.index("<script>") : GOOD.index("</body>")], "", "something switches the panels"),
     ],
 )
 def test_what_is_wrong_is_the_fact_that_fails(old, new, fact):

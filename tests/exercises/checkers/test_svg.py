@@ -103,13 +103,30 @@ def test_colours_do_not_care_for_case():
         '<animateMotion path="M0 0 L5 5" dur="1s"/>',
         '<animateMotion dur="1s"><mpath href="#p"/></animateMotion>',
         "<style>@keyframes drift { to { transform: none } } rect { animation: drift 2s }</style>",
+        "<style>rect { animation-name: drift }@-webkit-keyframes drift{0%{x:1}to{x:2}}</style>",
+        '<animate attributeName="x" by="4" dur=".5s"/>',
+        '<animate attributeName="x" from="0" to="4" dur="00:01"/>',
     ],
 )
 def test_what_moves(moving):
     assert failed(f"<svg><rect>{moving}</rect></svg>", moving=True) == {}
 
 
-@pytest.mark.parametrize("still", ["<animate/>", "<style>@keyframes drift { }</style>", '<set attributeName="x"/>'])
+@pytest.mark.parametrize(
+    "still",
+    [
+        "<animate/>",
+        "<style>@keyframes drift { }</style>",
+        '<set attributeName="x"/>',
+        '<animate attributeName="x" from="0" to="9"/>',
+        '<animate attributeName="x" from="0" to="9" dur="0s"/>',
+        '<animate attributeName="x" from="0" to="9" dur="indefinite"/>',
+        '<animate attributeName="x" values="3;3;3" dur="1s"/>',
+        '<animate attributeName="x" from="4" to="4" dur="1s"/>',
+        "<style>@keyframes drift { to { x: 9 } } rect { animation: other 2s }</style>",
+        "<style>@keyframes drift { to { } } rect { animation: drift 2s }</style>",
+    ],
+)
 def test_what_does_not_move(still):
     assert "moves" in failed(f"<svg><rect>{still}</rect></svg>", moving=True)
 
@@ -125,6 +142,28 @@ def test_data_pictures_and_own_parts_are_inside():
 def test_its_labels_in_their_order():
     assert svg_labels(PLATES) == ["Oceanic plate", "Continental plate"]
     assert svg_labels("no drawing") == svg_labels("<svg><text>") == []
+
+
+def test_hidden_labels_are_none():
+    for hidden in ('display="none"', 'visibility="hidden"', 'style="x: 1; display : none"'):
+        assert svg_labels(f"<svg><g {hidden}><text>Oceanic</text></g><text>Magma</text></svg>") == ["Magma"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "found"),
+    [
+        (f"I draw an <svg> element with a circle.\n{CIRCLE}\nDone.", CIRCLE),
+        (f"<svg><g/></svg> or better:\n{CIRCLE}", CIRCLE),
+        (f"<svg a='b'>{CIRCLE}</svg>", f"<svg a='b'>{CIRCLE}</svg>"),
+        (f"<svg a='b'><g>{CIRCLE}", f"<svg a='b'><g>{CIRCLE}"),
+        ("Look: <svg a='b'/> there", "<svg a='b'/>"),
+        ("<svg a='b'><g", "<svg a='b'><g"),
+        ("no </svg> at all", None),
+        ("an <svg> in words", "<svg> in words"),
+    ],
+)
+def test_the_svg_of_an_answer(answer, found):
+    assert extract_svg(answer) == found
 
 
 def test_the_svg_is_found_in_its_fence():

@@ -34,6 +34,9 @@ def test_a_long_answer_counts_every_character_and_ends_soon():
     [
         (TEXT, True),
         (f"```text\n{TEXT}\n```", True),
+        (f"Here is the transcription:\n\n{TEXT}", True),
+        (f"**Transcription:**\n{TEXT}", True),
+        (f"Here is the transcription: {TEXT}", False),
         ("dear agnes, the oat came in", True),
         ("It is a letter to Agnes.", False),
         ("", False),
