@@ -47,7 +47,10 @@ def predict(
     if words:
         keep(lesson, prediction, " ".join(words), session.store)
         session.say("Your prediction is kept.")
-    predicted, _ = check(lesson, prediction, session.store, recorded=recorded)
+    predicted, seen = check(lesson, prediction, session.store)
+    if predicted is not None and (seen is None or not seen.own):
+        _write_down_the_server(session)
+        predicted, _ = check(lesson, prediction, session.store, recorded=recorded)
     if as_json:
         session.emit(_as_data(lesson, prediction, predicted))
         return DONE
@@ -88,6 +91,9 @@ def _list(session: Session, lesson: Lesson, as_json: bool) -> None:
     from labtui.predicting import check_all, exercise_of, outcome_words
 
     made = check_all(lesson, session.store)
+    if any(one.seen is None for one in made.values()):
+        _write_down_the_server(session)
+        made = check_all(lesson, session.store)
     if as_json:
         session.emit([_as_data(lesson, one, made.get(one.id)) for one in lesson.predictions])
         return
@@ -97,6 +103,14 @@ def _list(session: Session, lesson: Lesson, as_json: bool) -> None:
         predicted = made.get(one.id)
         state = "not predicted yet" if predicted is None else outcome_words(exercise_of(lesson, one), predicted)
         say(f"{one.id}: {one.title} ({state})")
+
+
+def _write_down_the_server(session: Session) -> None:
+    """A launch that nobody waited for is not in the store yet."""
+    from labtui.cli.serve_start import record
+
+    supervisor = session.supervisor()
+    record(session, supervisor, supervisor.status())
 
 
 def _find(lesson: Lesson, prediction_id: str) -> Prediction:

@@ -11,6 +11,7 @@ from textual.message import Message
 
 from exercises.predictions import read_number
 from labtui.gates import unnamed
+from labtui.launch_record import record_launch
 from labtui.marking import mark_step
 from labtui.predicting import Predicted, check, predict, step_of
 from labtui.screens.jump import JumpBox
@@ -82,6 +83,7 @@ An editor's note corrects or adds to the source, and names where it has that fro
         self._state: LessonState | None = None
         self._index = 0
         self._shown: str | None = None
+        self._looked_at: str | None = None
 
     @property
     def lesson(self) -> Lesson:
@@ -120,6 +122,24 @@ An editor's note corrects or adds to the source, and names where it has that fro
     def on_screen_resume(self) -> None:
         if self._state is not None:
             self.read_store(self._read, lambda state: self.post_message(self.Saved(state, "")))
+
+    def server_seen(self) -> None:
+        """A launch that has become ready may show what was predicted here, whoever started it."""
+        super().server_seen()
+        status = self.lab.server_status
+        if self._state is None or status is None or status.ready_after_s is None or status.launch_id == self._looked_at:
+            return
+        kept = self._kept(self.step)
+        if kept.predicted is None or kept.checked:
+            return
+        self._looked_at = status.launch_id
+        supervisor = self.lab.supervisor
+
+        def record_and_read(store: Store) -> LessonState:
+            record_launch(store, supervisor.launch, status)
+            return self._read(store)
+
+        self.read_store(record_and_read, lambda state: self.post_message(self.Saved(state, "")))
 
     def _read(self, store: Store) -> LessonState:
         return lesson_state(self.lesson, store)

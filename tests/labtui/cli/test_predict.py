@@ -3,6 +3,9 @@ from __future__ import annotations
 import pytest
 
 from labtui.errors import USAGE
+from labtui.serving.state import ServerState
+from labtui.serving.status import Status
+from labtui.serving.supervisor import Supervisor
 
 LESSON = "kv-cache-line"
 LONG = "long-requests-on-an-h200"
@@ -64,3 +67,14 @@ def test_the_walk_asks_before_it_tells(lab) -> None:
     again = lab("study", LESSON, "--plain", "--from", "predict/half-the-length", given="quit\n").stdout
     assert "Predicted: 80.31, twice 40.16" in again
     assert '"piece"' not in told + again
+
+
+def test_a_launch_that_nobody_waited_for_counts(lab, monkeypatch) -> None:
+    command = ("vllm", "serve", "m", "--max-model-len", "768", "--kv-cache-memory-bytes", "134217728")
+    launch = ServerState("l", "launched", "http://127.0.0.1:1", "m", "practice", True, 1.0, command=command)
+    ready = Status("ready", launch_id="l", ready_after_s=20.0, facts={"max_concurrency": 75.85})
+    monkeypatch.setattr(Supervisor, "launch", launch)
+    monkeypatch.setattr(Supervisor, "status", lambda self, **options: ready)
+    told = lab("predict", LESSON, "half-the-length", "75.85").stdout
+    assert "75.85x (your launch of 1970-01-01 00:00 UTC)" in told
+    assert "So: right" in told

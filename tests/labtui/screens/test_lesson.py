@@ -10,6 +10,8 @@ from labtui.predicting import predict
 from labtui.screens.home import HomeScreen
 from labtui.screens.lesson import LessonScreen
 from labtui.screens.lesson_cards import SECTIONS
+from labtui.serving.state import ServerState
+from labtui.serving.status import Status
 from labtui.standing import standing_of
 from labtui.widgets.writing import Writing
 from lessons.finding import find_lesson
@@ -375,3 +377,17 @@ async def test_a_launch_of_ones_own_has_shown_it_when_the_card_comes_back(runnin
     async with running(keys=("down", "down", "enter"), size=(80, 24)) as lab:
         assert "75.85x (your launch of" in " ".join(lab.text.split())
         assert "Right" in lab.text
+
+
+async def test_a_launch_that_becomes_ready_meanwhile_shows_it_on_the_card(running, in_store, server) -> None:
+    lesson = find_lesson("kv-cache-line")
+    at_step(in_store, "predict/half-the-length", lesson.id)
+    in_store(lambda store: predict(lesson, lesson.predictions[2], "75.85", store))
+    command = ("vllm", "serve", "m", "--max-model-len", "768", "--kv-cache-memory-bytes", "134217728")
+    server.launch = ServerState("l", "launched", "http://127.0.0.1:1", "m", "practice", True, 1.0, command=command)
+    async with running(keys=("down", "down", "enter"), size=(80, 24)) as lab:
+        assert "Not checked yet" in lab.text
+        server.status_now = Status("ready", launch_id="l", ready_after_s=20.0, facts={"max_concurrency": 75.85})
+        lab.app.look_at_server()
+        await lab.settle()
+        assert "75.85x (your launch of" in " ".join(lab.text.split())
