@@ -82,8 +82,8 @@ def nothing_to_judge(store: Store, task: str | None) -> LabError:
     again = f"labtui run {newest.task}{'' if seed is None else f' --seed {seed}'}"
     if newest.practice and len({run.checkpoint for run in kept}) == 1:
         fix = (
-            "Run two settings of it: labtui run coding --sweep steps --points 2,48. Two models need a GPU or a server "
-            "that is attached."
+            "Run the same prompt with another setting: labtui serve stop, labtui serve start --checkpoint practice "
+            f"--wait --sampler max_denoising_steps=1, {again}. Two models need a GPU, or a server that is attached."
         )
     else:
         other = "gemma4" if newest.checkpoint != "gemma4" else "bf16"

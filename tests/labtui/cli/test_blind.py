@@ -78,7 +78,7 @@ def test_practice_is_two_settings_with_their_label(lab, keep_run) -> None:
     keep_run(evidence=prompt | {"step_cap": {"steps": 4}}, output="FEW")
     nothing = lab("blind", given="a\n\n")
     assert nothing.exit_code == USAGE
-    assert "--sweep steps" in nothing.stderr
+    assert "--sampler max_denoising_steps=1" in nothing.stderr
     keep_run(evidence=prompt | {"step_cap": {"steps": 48}}, output="MANY")
     shown = lab("blind", given="a\n\n").stdout
     assert shown.count("no evidence about DiffusionGemma") == 2

@@ -148,7 +148,7 @@ async def test_practice_is_labelled_before_and_after(running, two, in_store) -> 
     two(**practice, evidence=EVIDENCE | {"step_cap": {"steps": 4}})
     async with running(supervisor=ServerThere()) as lab:
         await opened(lab)
-        assert "labtui run coding --sweep steps" in words(lab)
+        assert "--sampler max_denoising_steps=1" in words(lab)
         two(number=1, **practice, evidence=EVIDENCE | {"step_cap": {"steps": 48}})
         await lab.press("escape")
         await opened(lab)
