@@ -7,9 +7,9 @@ A recorded stream is text, one event a line, the time in seconds since the reque
     [  0.514] data: {"choices": [...], "usage": {...}}
     [  0.514] data: [DONE]
 
-Times may also stand as in (0.514, 'data: ...'). A line without data: is a body that was not streamed. JSON may be a
-run, an export with several runs, or timelines: objects with "chunks" ([[seconds, tokens], ...]) and
-"completion_tokens".
+Times may also stand as in (0.514, 'data: ...'). What was received may stand as raw bytes, [  0.514] b'data: {"ch', cut
+wherever the network cut it. A line without data: is a body that was not streamed. JSON may be a run, an export with
+several runs, or timelines: objects with "chunks" ([[seconds, tokens], ...]) and "completion_tokens".
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from exercises.errors import ExerciseError
 from exercises.records import Check, Chunk, Fact, NotMeasurable, Run, Timeline
 from exercises.run_json import recompute, run_from_json
 from exercises.speed import speed_of
+from exercises.sse import SseDecoder
 from exercises.stream import StreamReader
 from exercises.validity import why_invalid
 
@@ -80,7 +81,7 @@ def _read(path: Path) -> str:
 
 
 def _from_stream(text: str, path: Path) -> Run:
-    reader = StreamReader()
+    reader, decoder = StreamReader(), SseDecoder()
     status: int | None = None
     request: dict[str, Any] = {}
     body: str | None = None
@@ -94,20 +95,24 @@ def _from_stream(text: str, path: Path) -> Run:
             status, request = _comment(line, status, request)
             continue
         at_s, rest = _timed(line, path, number)
-        name, colon, value = rest.partition(":")
-        if colon and name in ("", "event", "id", "retry"):
-            continue
-        streamed = colon == ":" and name == "data"
-        payload = value.strip() if streamed else rest
-        if payload != "[DONE]":
-            event = _object(payload, path, number)
-            created = event["created"] if isinstance(event.get("created"), int | float) else created
-            body = body if streamed else payload
-        try:
-            reader.feed(payload, at_s)
-        except ExerciseError as fault:
-            raise _unreadable(path, f"line {number}: {fault.cause}") from None
-        events += 1
+        if rest[:2] in ("b'", 'b"'):
+            payloads, streamed = decoder.feed(_received(rest, path, number)), True
+        else:
+            name, colon, value = rest.partition(":")
+            if colon and name in ("", "event", "id", "retry"):
+                continue
+            streamed = colon == ":" and name == "data"
+            payloads = [value.strip() if streamed else rest]
+        for payload in payloads:
+            if payload != "[DONE]":
+                event = _object(payload, path, number)
+                created = event["created"] if isinstance(event.get("created"), int | float) else created
+                body = body if streamed else payload
+            try:
+                reader.feed(payload, at_s)
+            except ExerciseError as fault:
+                raise _unreadable(path, f"line {number}: {fault.cause}") from None
+            events += 1
     if not events:
         raise _unreadable(path, "there is no event in it; lines look like [  0.514] data: {...}")
     outcome = reader.outcome()
@@ -167,6 +172,16 @@ def _timed(line: str, path: Path, number: int) -> tuple[float, str]:
     if not math.isfinite(at_s) or at_s < 0:
         raise _unreadable(path, f"line {number}: {at_s} is no time in seconds")
     return at_s, str(rest).strip()
+
+
+def _received(literal: str, path: Path, number: int) -> bytes:
+    try:
+        received = ast.literal_eval(literal)
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+        received = None
+    if not isinstance(received, bytes):
+        raise _unreadable(path, f"line {number} holds no bytes as Python writes them: {literal[:60]!r}")
+    return received
 
 
 def _object(text: str, path: Path, number: int) -> dict[str, Any]:
