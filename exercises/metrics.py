@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import asdict, dataclass, fields
 
 from prometheus_client.parser import text_string_to_metric_families
@@ -10,7 +11,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from exercises.errors import ExerciseError
 from exercises.records import CounterWindow, NotMeasurable
 
-_SAMPLES = {
+WANTED_SAMPLES = {
     "vllm:diffusion_num_denoising_steps_total": "forwards",
     "vllm:diffusion_num_canvas_positions_total": "canvas_positions",
     "vllm:diffusion_num_committed_tokens_total": "committed_tokens",
@@ -22,6 +23,13 @@ _SAMPLES = {
     "vllm:num_requests_waiting": "waiting",
 }
 """Names in vLLM 0.24 to 0.33 (vllm/v1/metrics/loggers.py, vllm/v1/spec_decode/metrics.py)."""
+
+_WANTED = re.compile(rf"^(?:{'|'.join(WANTED_SAMPLES)})[ \t{{].*$", re.MULTILINE)
+_STRANGE = re.compile(
+    r"^(?!\r?$|#|[A-Za-z_:][\w:]*(?:\{.*\})?[ \t]+[+-]?(?:\d[\d.]*(?:[eE][+-]?\d+)?|Inf|NaN)(?:[ \t]+-?\d+)?\r?$)",
+    re.MULTILINE,
+)
+"""A line that is neither empty nor a comment nor the plain form of a sample."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,12 +63,17 @@ class Counters:
 
 
 def parse_metrics(text: str) -> Counters:
-    """Raises ExerciseError where the text is no metrics page."""
+    """Raises ExerciseError where the text is no metrics page.
+
+    A page has some 600 samples, of which nine are wanted: only their lines go through the parser, unless a line
+    somewhere on the page is not in the plain form.
+    """
     sums: dict[str, float] = {}
+    wanted = text if _STRANGE.search(text) else "\n".join(_WANTED.findall(text)) + "\n"
     try:
-        for family in text_string_to_metric_families(text):
+        for family in text_string_to_metric_families(wanted):
             for sample in family.samples:
-                name = _SAMPLES.get(sample.name)
+                name = WANTED_SAMPLES.get(sample.name)
                 if name is not None and math.isfinite(sample.value):
                     sums[name] = sums.get(name, 0.0) + sample.value
     except Exception as fault:

@@ -1,14 +1,17 @@
 from __future__ import annotations
 
+import math
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from prometheus_client.parser import text_string_to_metric_families
 
 from exercises.errors import ExerciseError
-from exercises.metrics import Counters, counter_window, parse_metrics, prefix_cache_hits
+from exercises.metrics import WANTED_SAMPLES, Counters, counter_window, parse_metrics, prefix_cache_hits
 from exercises.records import CounterWindow, NotMeasurable
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
@@ -104,3 +107,64 @@ def test_no_page_raises_anything_else(page):
         parse_metrics(page)
     except ExerciseError as fault:
         assert fault.fix
+
+
+def sums_of_the_whole_page(text: str) -> dict[str, float]:
+    sums: dict[str, float] = {}
+    for family in text_string_to_metric_families(text):
+        for sample in family.samples:
+            name = WANTED_SAMPLES.get(sample.name)
+            if name is not None and math.isfinite(sample.value):
+                sums[name] = sums.get(name, 0.0) + sample.value
+    return sums
+
+
+NAMES = st.sampled_from([*WANTED_SAMPLES, "vllm:generation_tokens_created", "vllm:e2e_seconds_bucket", "up"])
+ESCAPED = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n"})
+LABELS = st.dictionaries(
+    st.sampled_from(["engine", "model_name", "le"]), st.text('ab \\"{}#,=\n\r\t1é', max_size=6), max_size=3
+).map(lambda labels: ",".join(f'{name}="{value.translate(ESCAPED)}"' for name, value in labels.items()))
+VALUES = st.one_of(
+    st.floats(allow_nan=False).map(repr),
+    st.integers(-5, 10**18).map(str),
+    st.sampled_from(["NaN", "+Inf", "-Inf", "1e+06"]),
+)
+SAMPLES = st.builds(
+    lambda name, labels, gap, value, after: f"{name}{'{' + labels + '}' if labels else ''}{gap}{value}{after}",
+    NAMES,
+    LABELS,
+    st.sampled_from([" ", "  ", "\t"]),
+    VALUES,
+    st.sampled_from(["", " 1796088195000", " ", "\r"]),
+)
+OTHER_LINES = st.one_of(
+    st.sampled_from(
+        ["", "  ", "# a comment", "#", " up 1", "# HELP up Whether it is up", "# EOF", "vllm:num_requests_running"]
+    ),
+    st.builds("# TYPE {} {}".format, NAMES, st.sampled_from(["counter", "gauge", "histogram", "untyped"])),
+    st.text(max_size=20),
+)
+
+
+@given(st.lists(st.one_of(SAMPLES, OTHER_LINES), max_size=12).map("\n".join))
+def test_the_wanted_lines_alone_say_what_the_whole_page_says(page):
+    try:
+        whole = Counters(**sums_of_the_whole_page(page))
+    except Exception:
+        # What the parser refuses as a whole may still be readable where it matters; it must not end in a traceback.
+        with suppress(ExerciseError):
+            parse_metrics(page)
+        return
+    assert parse_metrics(page) == whole
+
+
+@pytest.mark.parametrize("page", sorted(FIXTURES.glob("vllm-*/metrics-*.txt")), ids=lambda path: path.stem)
+def test_a_recorded_page_is_read_from_nine_of_its_lines(page, monkeypatch):
+    text, parsed = page.read_text(), []
+    whole = Counters(**sums_of_the_whole_page(text))
+    monkeypatch.setattr(
+        "exercises.metrics.text_string_to_metric_families",
+        lambda part: parsed.append(part) or text_string_to_metric_families(part),
+    )
+    assert parse_metrics(text) == whole
+    assert len(parsed[0].splitlines()) == len(WANTED_SAMPLES)
