@@ -84,7 +84,8 @@ def ask(
     with ctrl_c_sets(cancel), working(session, asked) as progress:
 
         def told(text: str, seconds: float) -> None:
-            progress.now(asked, f" · {len(text.split()):,} words · {visible_line(text[-40:])}")
+            words = text.split()
+            progress.now(asked, f" · {len(words):,} word{'' if len(words) == 1 else 's'}")
 
         answer = ask_and_keep(lesson, place, keep, max_tokens=max_tokens, on_text=told, cancel=cancel)
     code = _show(session, lesson, answer)

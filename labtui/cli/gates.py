@@ -71,7 +71,7 @@ def gates(
 def _lines(gate: Gate, standing: Standing, evidence: str | None, whole: bool) -> Iterator[str]:
     from labtui.cli.conversation import body_lines
     from labtui.gates import runs_for_gate
-    from labtui.plain_markdown import plain_text
+    from labtui.plain_markdown import WIDTH, plain_lines, plain_text
     from labtui.terminal_text import visible, visible_line
     from lessons.evidence import counts_for_gate
 
@@ -79,7 +79,7 @@ def _lines(gate: Gate, standing: Standing, evidence: str | None, whole: bool) ->
     yield f"{'open' if missing else 'met '}  {gate.id}  {plain_text(gate.title)}"
     if whole:
         yield from body_lines(gate.body)
-    yield f"  What counts: {counts_for_gate(gate)}."
+    yield from (f"  {line}" for line in plain_lines(f"What counts: {counts_for_gate(gate)}.", WIDTH - 2))
     yield from (f"  - {visible_line(one)}" for one in missing)
     if whole:
         yield from (f"  Your run: {run.words}" for run in runs_for_gate(gate, standing.runs))
