@@ -8,6 +8,8 @@ import re
 import httpx
 import pytest
 
+from exercises.speed import format_rate
+
 pytestmark = pytest.mark.real
 
 
@@ -52,6 +54,12 @@ def test_a_sweep_by_kind_has_a_point_for_each_and_is_kept(real_lab) -> None:
         assert 1 <= point["steps_per_canvas"] <= 48
     assert real_lab.json("sweeps", sweep["id"]) == sweep
     assert all(real_lab.json("show", run_id)["practice"] for run_id in sweep["points"][0]["runs"])
+    to = real_lab.home / "exported"
+    assert real_lab("export", "diffusiongemma", "--format", "json,html", "--to", str(to)).returncode == 0
+    exported = {one["id"]: one for one in json.loads((to / "diffusiongemma.json").read_text())["sweeps"]}
+    assert exported[sweep["id"]] == sweep
+    page = (to / "diffusiongemma.html").read_text()
+    assert all(f">{format_rate(point['aggregate_tps'])}</text>" in page for point in sweep["points"])
 
 
 def test_streams_at_once_are_counted_together_and_each(real_lab) -> None:
@@ -70,6 +78,7 @@ def test_streams_at_once_are_counted_together_and_each(real_lab) -> None:
         limit_s=300,
     )
     alone, four = sweep["points"]
+    assert sweep["runs_together"] == 4, "read from the command that started it"
     (together,) = four["each_round"]
     assert alone["aggregate_tps"] > 0
     assert together["completion_tokens"] == sum(
