@@ -85,7 +85,7 @@ def place_to_ask(
             "The practice checkpoint is not asked the grounded prompt",
             f"{place.words} is the small model of this project: it was trained on the lab's own tasks and writes a "
             "few words at a time; what it would say here is no answer to study with",
-            "Give the address of another server (--url), or take the prompt to an assistant of your choice: labtui "
+            "Give the address of another server (--url, or the field Address), or take the prompt to an assistant of your choice: labtui "
             "lesson prompt prints it, labtui lesson check-answer checks what comes back.",
             USAGE,
         )
@@ -229,7 +229,7 @@ def _at(url: str, model: str | None, api_key: str | None) -> Place:
             raise LabError(
                 "Which model is to be asked?",
                 f"{unnamed.public_root} serves {len(models)}: {_listed(models)}",
-                "Name one: --model NAME",
+                "Name one: --model NAME, or the field Model.",
                 USAGE,
             )
         (model,) = models
@@ -237,7 +237,7 @@ def _at(url: str, model: str | None, api_key: str | None) -> Place:
         raise LabError(
             f"The server does not serve the model {model!r}",
             f"{unnamed.public_root} serves {_listed(models)}",
-            "Name one of these: --model NAME",
+            "Name one of these: --model NAME, or the field Model.",
             USAGE,
         )
     entry = models.get(model, {})
@@ -310,7 +310,8 @@ def _too_long(place: Place, prompt: str, cause: str, room: int | None = None) ->
     return LabError(
         "The prompt does not fit this model's context",
         f"{place.words}: {cause}. The prompt alone has about {prompt_tokens(prompt):,} tokens{asked}",
-        "Ask a model with a longer context (8,192 tokens will do), or ask for a shorter answer: --max-tokens 1024",
+        "Ask a model with a longer context (8,192 tokens will do), or for a shorter answer: labtui lesson ask LESSON "
+        "--max-tokens 1024",
         USAGE,
     )
 
@@ -327,7 +328,9 @@ def _nothing_came(outcome: StreamOutcome, place: Place, prompt: str, room: int) 
         return LabError("The answer broke off before its first word", f"{place.words}: {cause}", "Ask again.", FAILED)
     if outcome.reasoning.strip() and outcome.finish_reason == "length":
         cause = f"{place.words} used up its {room:,} tokens with thinking, before it began to answer"
-        return LabError("The answer is empty", cause, f"Let it be longer: --max-tokens {2 * room}", FAILED)
+        return LabError(
+            "The answer is empty", cause, f"Let it be longer: labtui lesson ask LESSON --max-tokens {2 * room}", FAILED
+        )
     return LabError(
         "The answer is empty",
         f"{place.words} ended ({outcome.finish_reason or 'no reason given'}) without a word",

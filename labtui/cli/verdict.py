@@ -122,12 +122,12 @@ def _blind_counts(lesson: Lesson, store: Store) -> tuple[BlindCount, ...]:
 
 
 def _lines(lesson: Lesson, kept: Verdict, store: Store) -> Iterator[str]:
+    from labtui.cli.conversation import body_lines
     from labtui.cli.run_text import PRACTICE_LABEL, end_to_end, label_of
     from labtui.terminal_text import visible, visible_line
 
     yield f"{lesson.title} · verdict of {kept.saved_at.astimezone():%Y-%m-%d %H:%M}"
-    yield f"  {lesson.frame.lab_question}"
-    yield ""
+    yield from body_lines(lesson.frame.lab_question)
     yield from (f"  {line}".rstrip() for line in visible(kept.text).splitlines())
     yield ""
     cited = store.runs.readable(kept.runs)
@@ -161,7 +161,9 @@ def _from_file(file: Path) -> str:
 
 
 def _from_editor(lesson: Lesson, last: Verdict | None) -> str:
-    start = f"{last.text if last else ''}\n\n{SCISSORS}\n{lesson.frame.lab_question}\n"
+    from labtui.plain_markdown import plain_text
+
+    start = f"{last.text if last else ''}\n\n{SCISSORS}\n{plain_text(lesson.frame.lab_question)}\n"
     edited = click.edit(start, extension=".md", require_save=True)
     if edited is None:
         raise LabError(

@@ -58,6 +58,7 @@ piece opens in the studio. A prediction takes your number first; then a launch o
 x tells what was recorded. A gate says what counts and what is still missing; it is met when nothing is.
 
 A quotation stands as it was said in the video, with its second. o shows the address that opens the video there.
+A card that was reworded since you read it says so; its mark stays, and enter marks the new text.
 An editor's note corrects or adds to the source, and names where it has that from.
 """
     PAGE_COMMANDS = LESSON_COMMANDS

@@ -27,7 +27,7 @@ LESSON_COMMANDS = (
         "c", "copy_prompt", "copy prompt", "Copy the grounded prompt, for a model that helps you study", shown=False
     ),
     Command("p", "prompt", "prompt", "Read the grounded prompt", shown=False),
-    Command("d", "answer", "answer", "An assistant's answer to the prompt: paste it, see its faults", shown=False),
+    Command("d", "answer", "answer", "Answers to the prompt: ask a model, or paste one; see its faults", shown=False),
     Command("i", "sources", "sources", "The source shelf of the lesson", shown=False),
     Command("a", "lab", "lab", "Open the lab of this lesson", shown=False),
     Command("v", "verdict", "verdict", "Write or read your verdict", shown=False),
