@@ -85,8 +85,8 @@ def place_to_ask(
             "The practice checkpoint is not asked the grounded prompt",
             f"{place.words} is the small model of this project: it was trained on the lab's own tasks and writes a "
             "few words at a time; what it would say here is no answer to study with",
-            "Give the address of another server (--url, or the field Address), or take the prompt to an assistant of your choice: labtui "
-            "lesson prompt prints it, labtui lesson check-answer checks what comes back.",
+            "Give the address of another server (--url, or the field Address), or take the prompt to an assistant of "
+            "your choice: labtui lesson prompt prints it, labtui lesson check-answer checks what comes back.",
             USAGE,
         )
     return place
