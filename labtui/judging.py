@@ -64,9 +64,15 @@ def left_open(store: Store, task: str | None = None, first: str | None = None) -
 def new_pair(store: Store, candidates: Iterable[tuple[Run, Run]]) -> Pair | None:
     judged = store.judgements.judged_runs()
     for one, other in candidates:
-        if frozenset((one.id, other.id)) not in judged and why_no_pair(one, other) is None:
+        new = frozenset((one.id, other.id)) not in judged and not _alike(one, other)
+        if new and why_no_pair(one, other) is None:
             return store.judgements.make_pair(one.id, other.id)
     return None
+
+
+def _alike(one: Run, other: Run) -> bool:
+    """Word by word the same: there is nothing to choose between."""
+    return one.output.split() == other.output.split()
 
 
 def nothing_to_judge(store: Store, task: str | None) -> LabError:
@@ -93,6 +99,9 @@ def nothing_to_judge(store: Store, task: str | None) -> LabError:
         )
     if len(sides) == 1:
         return _none(task, f"all valid runs are from {sides[0]}", fix)
+    pairs = [pair for pair in _candidates(store, task, None) if why_no_pair(*pair) is None]
+    if pairs and all(_alike(*pair) for pair in pairs):
+        return _none(task, "both gave the same answer to every prompt, word by word", fix)
     if store.judgements.tally(task):
         fix = (
             f"For another one run the same new prompt on both: labtui run {newest.task} --seed N, with an N of yours. "

@@ -21,6 +21,15 @@ Choice = Literal["left", "right", "equal", "neither"]
 CHOICES: tuple[str, ...] = get_args(Choice)
 T = TypeVar("T")
 
+USUAL_SAMPLER = {
+    "t_min": 0.4,
+    "t_max": 0.8,
+    "entropy_bound": 0.1,
+    "confidence_threshold": 0.005,
+    "stability_threshold": 1,
+}
+"""Of the published DiffusionGemma and the practice checkpoint (generation_config.json): only what differs is named."""
+
 WITHDRAWN = "withdrawn"
 """Kept like a later judgement of a pair: its blind one was taken back, and is no longer counted."""
 
@@ -296,8 +305,8 @@ def side_of(run: Run) -> str:
     sampler = run.evidence.get("sampler") or {}
     settings = [
         *(["thinking"] if (run.evidence.get("thinking") or {}).get("state") == "on" else []),
-        *([f"at most {steps} steps"] if steps is not None else []),
-        *(f"{name} {value}" for name, value in sorted(sampler.items()) if name != "max_denoising_steps"),
+        *([f"step cap {steps}"] if steps is not None else []),
+        *(f"{name} {value}" for name, value in sorted(sampler.items()) if USUAL_SAMPLER.get(name, value) != value),
     ]
     return f"{run.checkpoint} ({', '.join(settings)})" if settings else run.checkpoint
 

@@ -76,7 +76,8 @@ At 80 columns one answer is shown at a time: s shows the other, t turns between 
 drawing, such as a page with tabs, o saves both as files for a browser; their names give nothing away.
 
 u takes the last judgement back: it stays in the history and is not counted. Its pair is not shown again, since you know
-by then whose the answers are. A pair that you leave without a judgement comes back first.
+by then whose the answers are. A pair that you leave without a judgement comes back first. Two answers that are the
+same word by word are no pair.
 
 Judgements of the practice checkpoint compare its settings. They are labelled so, and are no evidence about
 DiffusionGemma.

@@ -25,7 +25,7 @@ from labtui.svg_picture import picture_of_svg
 from labtui.task_shelf import tasks_for
 from labtui.terminal_text import visible, visible_line
 from labtui.widgets.commands import Command, bindings
-from labtui.widgets.picture import Picture
+from labtui.widgets.picture import Picture, side_by_side
 
 ANSWER_COMMANDS = (
     Command("t", "turn", "text/picture", "The picture, or the text"),
@@ -75,7 +75,7 @@ def _sent_picture(run: Run) -> Seen:
         prepared = find_task(run.task, tasks_for(run.checkpoint, run.practice)).prepare(int(evidence["seed"]))
         sent = [hashlib.sha256(png).hexdigest() for png in prepared.images]
         if sent == [image["sha256"] for image in evidence["images"]]:
-            return Seen(prepared.images[0], truth)
+            return Seen(side_by_side(prepared.images), truth)
     except Exception as fault:
         if not is_explained(fault) and not isinstance(fault, KeyError | TypeError | ValueError):
             raise
@@ -83,11 +83,13 @@ def _sent_picture(run: Run) -> Seen:
 
 
 def _truth(picture: Any) -> str:
-    if not isinstance(picture, dict) or "passes" not in picture:
+    if not isinstance(picture, dict):
         return ""
-    return (
-        f"Truth: the vehicle {'passes' if picture['passes'] else 'does not pass'}. {picture.get('shows', '')}".strip()
-    )
+    if "passes" in picture:
+        passes = "passes" if picture["passes"] else "does not pass"
+        return f"Truth: the vehicle {passes}. {picture.get('shows', '')}".strip()
+    told = picture.get("text") or picture.get("shows")
+    return f"Truth: {told}" if told else ""
 
 
 class AnswerScreen(Page):

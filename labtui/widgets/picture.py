@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Sequence
 from functools import lru_cache
 from textwrap import wrap
 from typing import Any
@@ -71,6 +72,25 @@ class Picture(Widget):
         return Strip(
             [Segment("▀", Style(color=Color.from_rgb(*up), bgcolor=Color.from_rgb(*low))) for up, low in pairs]
         )
+
+
+def side_by_side(pngs: Sequence[bytes]) -> bytes:
+    """The frames of a clip as one picture. Raises OSError or ValueError where one is none."""
+    from PIL import Image
+
+    if len(pngs) == 1:
+        return pngs[0]
+    frames = [Image.open(io.BytesIO(png)).convert("RGB") for png in pngs]
+    gap = max(2, frames[0].width // 60)
+    width = sum(frame.width for frame in frames) + gap * (len(frames) - 1)
+    sheet = Image.new("RGB", (width, max(frame.height for frame in frames)), "black")
+    left = 0
+    for frame in frames:
+        sheet.paste(frame, (left, 0))
+        left += frame.width + gap
+    file = io.BytesIO()
+    sheet.save(file, format="PNG")
+    return file.getvalue()
 
 
 @lru_cache(maxsize=8)

@@ -95,19 +95,23 @@ def test_two_settings_of_one_checkpoint_make_a_pair(store, answers):
     pair = pair_of(store, answers(checkpoint="fp8", evidence=capped))
     store.judgements.judge(pair.id, "left" if pair.left == "of diffusion" else "right")
     (tally,) = store.judgements.tally()
-    assert (tally.first, tally.second) == ("fp8", "fp8 (thinking, at most 4 steps)")
+    assert (tally.first, tally.second) == ("fp8", "fp8 (thinking, step cap 4)")
     assert (tally.first_preferred, tally.second_preferred, tally.pairs) == (1, 0, (pair.id,))
 
 
 def test_practice_is_counted_apart_from_what_is_no_practice(store, answers):
-    capped = {"prompt": "Write SVG number 0.", "images": [], "sampler": {"temperature": "0.5"}}
+    capped = {
+        "prompt": "Write SVG number 0.",
+        "images": [],
+        "sampler": {"t_min": 0.4, "entropy_bound": 0.5, "max_denoising_steps": 4},
+    }
     one = store.runs.add(answers_of(answers, practice=True, checkpoint="practice"))
     other = store.runs.add(answers_of(answers, practice=True, checkpoint="practice", evidence=capped))
     pair = store.judgements.make_pair(one.id, other.id)
     assert pair.practice
     store.judgements.judge(pair.id, "neither")
     (tally,) = store.judgements.tally()
-    assert tally.practice and tally.second == "practice (temperature 0.5)"
+    assert tally.practice and tally.second == "practice (entropy_bound 0.5)"
 
 
 def answers_of(answers, **changes):

@@ -82,7 +82,7 @@ def test_practice_is_two_settings_with_their_label(lab, keep_run) -> None:
     keep_run(evidence=prompt | {"step_cap": {"steps": 48}}, output="MANY")
     shown = lab("blind", given="a\n\n").stdout
     assert shown.count("no evidence about DiffusionGemma") == 2
-    assert "at most 4 steps" in shown.split("Kept:")[1] and "at most" not in shown.split("Kept:")[0]
+    assert "step cap 4" in shown.split("Kept:")[1] and "step cap" not in shown.split("Kept:")[0]
     assert "no evidence about DiffusionGemma" in lab("blind", "--tally").stdout
     assert lab.json("blind", "--tally")[0]["practice"] is True
 
@@ -100,3 +100,10 @@ def test_what_to_do_names_the_other_model_and_the_seed(lab, keep_run) -> None:
     assert "all valid runs are from gemma4" in said
     assert "serve start --checkpoint bf16 --wait" in said and "run coding --seed 12" in said
     assert "no valid run of vision" in lab("blind", "vision", given="a\n\n").stderr
+
+
+def test_answers_that_are_alike_word_by_word_are_no_pair(lab, keep_run) -> None:
+    keep_run(practice=False, checkpoint="bf16", output="<svg/> \n done")
+    keep_run(practice=False, checkpoint="gemma4", output="<svg/> done\n")
+    result = lab("blind", given="a\n\n")
+    assert result.exit_code == USAGE and "the same answer to every prompt, word by word" in result.stderr

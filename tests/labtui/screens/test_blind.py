@@ -152,11 +152,11 @@ async def test_practice_is_labelled_before_and_after(running, two, in_store) -> 
         two(number=1, **practice, evidence=EVIDENCE | {"step_cap": {"steps": 48}})
         await lab.press("escape")
         await opened(lab)
-        assert "no evidence about DiffusionGemma" in words(lab) and "at most" not in lab.text
+        assert "no evidence about DiffusionGemma" in words(lab) and "step cap" not in lab.text
         await lab.press("a", "enter")
-        assert "no evidence about DiffusionGemma" in words(lab) and "practice (at most 4 steps)" in words(lab)
+        assert "no evidence about DiffusionGemma" in words(lab) and "practice (step cap 4)" in words(lab)
         await lab.press("c")
-        assert "practice · practice (at most" in words(lab)
+        assert "practice · practice (step cap" in words(lab)
 
 
 async def test_bytes_that_steer_a_terminal_are_symbols(running, two) -> None:

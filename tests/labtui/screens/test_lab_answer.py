@@ -1,11 +1,14 @@
 from __future__ import annotations
 
 import hashlib
+import io
+from pathlib import Path
 
 import pytest
+from PIL import Image
 
 from exercises.tasks import find_task, task_set_for
-from labtui.screens.lab_answer import AnswerScreen, look_at_answer
+from labtui.screens.lab_answer import AnswerScreen, look_at_answer, save_answer
 from labtui.widgets.picture import Picture
 from tests.fakes.lab_servers import ServerThere
 
@@ -86,3 +89,24 @@ async def test_a_narrow_terminal_turns_between_picture_and_text(running, make_ru
         assert "▀" not in lab.text and "<rect" in lab.text
         picture = lab.screen.query_one(Picture)
         assert picture is not None
+
+
+@pytest.mark.parametrize("task_id", ["clip", "cursive"])
+def test_every_frame_is_shown_with_the_truth(make_run, task_id) -> None:
+    prepared = find_task(task_id, task_set_for("fp8", False)).prepare(5)
+    evidence = {
+        "seed": 5,
+        "images": [{"sha256": hashlib.sha256(png).hexdigest()} for png in prepared.images],
+        "prepared": dict(prepared.facts),
+    }
+    seen = look_at_answer(make_run(task=task_id, practice=False, checkpoint="fp8", evidence=evidence))
+    picture = prepared.facts["picture"]
+    assert (picture.get("text") or picture["shows"]) in seen.words
+    assert seen.png is not None
+    with Image.open(io.BytesIO(seen.png)) as shown:
+        assert shown.size == ((480 * 2 + 8, 360) if task_id == "clip" else (960, 720))
+
+
+async def test_a_file_name_from_an_imported_run_stays_in_its_folder(make_run, tmp_path) -> None:
+    paths = save_answer(make_run(id="../../r", task="../../../up", output="x"), None)
+    assert [Path(path).parent for path in paths] == [tmp_path / "data" / "labtui" / "answers"]
