@@ -77,7 +77,9 @@ def _predict(store: Store, lesson: Lesson, part_id: str) -> bool:
         predicted, seen = check(lesson, prediction, store)
     if predicted is not None and seen is None and exercise_of(lesson, prediction).recorded is not None:
         said = ask_choice(
-            "No server of yours has shown it yet.", {"later": "check it by your own server", "recorded": "tell me now"}
+            "No server of yours has shown it yet.",
+            {"later": "check it by your own server", "recorded": "tell me now"},
+            empty="later",
         )
         if said == "recorded":
             predicted, _ = check(lesson, prediction, store, recorded=True)

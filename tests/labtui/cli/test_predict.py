@@ -78,3 +78,9 @@ def test_a_launch_that_nobody_waited_for_counts(lab, monkeypatch) -> None:
     told = lab("predict", LESSON, "half-the-length", "75.85").stdout
     assert "75.85x (your launch of 1970-01-01 00:00 UTC)" in told
     assert "So: right" in told
+
+
+def test_an_empty_line_leaves_it_for_a_server(lab) -> None:
+    told = lab("study", LESSON, "--plain", "--from", "predict/half-the-length", given="80.31\n\nquit\n").stdout
+    assert "--max-model-len 768 --wait" in told
+    assert "75.85" not in told
