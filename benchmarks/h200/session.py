@@ -62,6 +62,8 @@ def main() -> None:
     parser.add_argument("--within", type=float, default=1200, help="seconds for all steps (default: %(default)s)")
     parser.add_argument("--caps", default="16,48", help="most denoising steps of the first and the second launch")
     chosen = parser.parse_args(own)
+    if chosen.practice and not set(chosen.steps) <= set(FP8_STEPS):
+        parser.error("--practice tries the fp8 steps and no others: --steps fp8")
     first, second = (int(part) for part in chosen.caps.split(","))
     recorder = Recorder(chosen.work, chosen.bundle, chosen.within)
     given = (recorder, chosen.model, flags, (first, second))
