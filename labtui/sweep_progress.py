@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 from exercises.running import RunStarted
 from exercises.sweep import Axis, PointFinished, PointStarted, SweepEvent, SweepProgress, sweep_to_json
 from exercises.sweep_panels import TITLES
+from labtui.errors import Explained
 from labtui.running import RunKept
 from labtui.sweeping import together
+from labtui.terminal_text import visible_line
 from lessons.times import clock
 
 if TYPE_CHECKING:
@@ -37,6 +39,42 @@ class SweepOrder:
     @property
     def words(self) -> str:
         return f"sweep by {TITLES[self.axis]}" + (f" · {self.task_id}" if self.task_id else "")
+
+
+@dataclass(frozen=True, slots=True)
+class Possible:
+    """What the chosen sweep would be on this server. fault: why it cannot be; then it has no points.
+
+    tasks: those that a sweep may keep. usual_s: what a request took lately.
+    """
+
+    order: SweepOrder
+    tasks: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()
+    requests: int = 0
+    usual_s: float | None = None
+    fault: Explained | None = None
+
+
+def choice_lines(order: SweepOrder, possible: Possible | None) -> Iterator[str]:
+    """What is chosen, with the keys that change it; possible: None while it is looked up."""
+    names = [f"[{TITLES[axis]}]" if axis == order.axis else f" {TITLES[axis]} " for axis in get_args(Axis)]
+    points = "" if possible is None else visible_line(", ".join(possible.labels))
+    rounds = f"{order.rounds} round{'' if order.rounds == 1 else 's'}, " + (
+        "no warm-up" if order.warmup == 0 else f"after {order.warmup} warm-up{'' if order.warmup == 1 else 's'}"
+    )
+    about = ""
+    if possible is not None and possible.requests:
+        about = f" · {possible.requests} requests"
+        if possible.usual_s is not None:
+            about += f" · about {clock(possible.usual_s * possible.requests)}"
+    rows = (
+        ("k  vary", "  ".join(names)),
+        ("t  task", "each kind is one" if order.task_id is None else order.task_id),
+        ("p  points", points or ("…" if possible is None else "–")),
+        ("r  rounds", f"{rounds}{about}"),
+    )
+    yield from (f"{name:<11}{value}" for name, value in rows)
 
 
 @dataclass(frozen=True, slots=True)

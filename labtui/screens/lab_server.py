@@ -18,6 +18,7 @@ from labtui.screens.lab_boxes import Address, AttachBox, QuestionBox
 from labtui.screens.lab_desk import RunDesk
 from labtui.screens.lab_planning import PlanChoice, Planned, choice_of, kept_choice, measured_here, plan_for, planned
 from labtui.screens.page import Page
+from labtui.screens.sweep_desk import sweep_desk_of
 from labtui.widgets.server_lines import ServerMoment, WayOut, changed_flags
 from labtui.widgets.server_panel import ServerPanel
 
@@ -373,6 +374,8 @@ class ServerWork(Page):
             consequence = f"Everyone and every program that uses {status.url or 'it'} loses it."
             if self.desk is not None and self.desk.busy:
                 consequence += " Your run that is under way breaks off."
+            if sweep_desk_of(self.lab).busy:
+                consequence += " Your sweep that is under way breaks off; what it has is kept."
             yes = "stop it"
         self.app.push_screen(QuestionBox(question, consequence, yes), lambda agreed: self._stop() if agreed else None)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, get_args
 
@@ -12,27 +12,24 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.message import Message
-from textual.screen import ModalScreen
-from textual.widgets import Input, Static
+from textual.widgets import Static
 
 from exercises.aggregate_speed import DEFINITIONS
 from exercises.sweep import Axis
-from exercises.sweep_panels import TITLES
 from exercises.sweep_points import missing_points, requests_of
-from labtui.errors import Explained
 from labtui.run_progress import ESTIMATED_FROM, Repeats, usual_seconds
 from labtui.screens.lab_boxes import RepeatsBox
 from labtui.screens.lab_desk import desk_of
 from labtui.screens.lab_server import explained
 from labtui.screens.lesson import short_title
 from labtui.screens.page import BACK, Page
+from labtui.screens.sweep_boxes import PointsBox
 from labtui.screens.sweep_desk import SweepDesk, sweep_desk_of
-from labtui.sweep_progress import SweepOrder, SweepOutcome
+from labtui.sweep_progress import Possible, SweepOrder, SweepOutcome, choice_lines
 from labtui.sweeping import sweep_points, sweep_tasks
 from labtui.terminal_text import visible_line
 from labtui.widgets.commands import Command, bindings
 from labtui.widgets.sweep_plot import SweepPlot
-from lessons.times import clock
 
 if TYPE_CHECKING:
     from lessons.model import Lesson
@@ -58,47 +55,6 @@ SWEEP_COMMANDS = (
 AXES: tuple[Axis, ...] = get_args(Axis)
 KEPT_SHOWN = 50
 DEFAULT_TASK = "coding"
-
-
-@dataclass(frozen=True, slots=True)
-class Possible:
-    """What the chosen sweep would be on this server. fault: why it cannot be; then it has no points.
-
-    tasks: those that a sweep may keep. usual_s: what a request took lately.
-    """
-
-    order: SweepOrder
-    tasks: tuple[str, ...] = ()
-    labels: tuple[str, ...] = ()
-    requests: int = 0
-    usual_s: float | None = None
-    fault: Explained | None = None
-
-
-class PointsBox(ModalScreen[tuple[str, ...] | None]):
-    """Labels of points with commas between them; nothing stands for all usual ones."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [*bindings(Command("escape", "dismiss", "leave", "Leave it as it was"))]
-    AUTO_FOCUS = "#sweep-points"
-
-    def __init__(self, axis: Axis, chosen: tuple[str, ...], usual: tuple[str, ...]) -> None:
-        super().__init__()
-        self._axis, self._chosen, self._usual = axis, chosen, usual
-
-    def compose(self) -> ComposeResult:
-        with Vertical(classes="box"):
-            yield Static("Which points?", classes="heading", markup=False)
-            yield Input(",".join(self._chosen), placeholder=",".join(self._usual), id="sweep-points", compact=True)
-            yield Static(
-                f"By {TITLES[self._axis]}, with commas between them. Empty: all usual ones.",
-                classes="consequence",
-                markup=False,
-            )
-            yield Static("enter  take   esc  leave", classes="box-keys", markup=False)
-
-    @on(Input.Submitted)
-    def _submitted(self, event: Input.Submitted) -> None:
-        self.dismiss(tuple(part.strip() for part in event.value.split(",") if part.strip()))
 
 
 class SweepScreen(Page):
@@ -268,24 +224,8 @@ them. Numbers of the practice checkpoint are labelled so: they say nothing about
             self._choose(replace(self._order, rounds=repeats.runs, warmup=repeats.warmups or 0))
 
     def _show_choice(self) -> None:
-        order, possible = self._order, self._possible
-        names = [f"[{TITLES[axis]}]" if axis == order.axis else f" {TITLES[axis]} " for axis in AXES]
-        points = "" if possible is None else ", ".join(possible.labels)
-        rounds = f"{order.rounds} round{'' if order.rounds == 1 else 's'}, " + (
-            "no warm-up" if order.warmup == 0 else f"after {order.warmup} warm-up{'' if order.warmup == 1 else 's'}"
-        )
-        about = ""
-        if possible is not None and possible.requests:
-            about = f" · {possible.requests} requests"
-            if possible.usual_s is not None:
-                about += f" · about {clock(possible.usual_s * possible.requests)}"
-        rows = (
-            ("k  vary", "  ".join(names)),
-            ("t  task", "each kind is one" if order.task_id is None else order.task_id),
-            ("p  points", visible_line(points or ("…" if possible is None else "–"))),
-            ("r  rounds", f"{rounds}{about}"),
-        )
-        self.query_one("#sweep-choice", Static).update("\n".join(f"{name:<11}{value}" for name, value in rows))
+        possible = self._possible
+        self.query_one("#sweep-choice", Static).update("\n".join(choice_lines(self._order, possible)))
         fault = None if possible is None else possible.fault
         line = self.query_one("#sweep-fault", Static)
         line.display = fault is not None

@@ -12,9 +12,11 @@ import pytest
 from exercises.speed import format_rate
 from exercises.sweep import SweepProgress
 from exercises.sweep_panels import UNKNOWN_TOGETHER
+from labtui.screens.fault import FaultBox
 from labtui.screens.home import HomeScreen
+from labtui.screens.sweep_boxes import PointsBox
 from labtui.screens.sweep_desk import SweepDesk
-from labtui.screens.sweeps import PointsBox, SweepScreen
+from labtui.screens.sweeps import SweepScreen
 from labtui.sweep_progress import SweepOrder, SweepTeller
 from tests.exercises.test_sweep_plot import document
 from tests.fakes.lab_servers import ServerThere
@@ -175,6 +177,14 @@ async def test_c_runs_what_a_stopped_sweep_misses(in_sweeps, in_store) -> None:
         whole = in_store(lambda store: store.sweeps.get(record.id)).document
         assert [point["label"] for point in whole["points"]] == ["short", "code"]
         assert lab.screen.document == whole and not whole["cancelled"]
+
+
+async def test_a_server_that_refuses_is_explained_and_nothing_is_drawn(in_sweeps) -> None:
+    async with in_sweeps(Script(refuse=(500, "EngineCore encountered an issue")), keys=(*ONE_ROUND, "enter")) as lab:
+        assert isinstance(lab.screen, FaultBox) and "EngineCore" in lab.text
+        await lab.press("escape")
+        assert isinstance(lab.screen, SweepScreen)
+        assert not lab.screen.desk.busy and lab.screen.document is None
 
 
 async def test_without_a_server_it_says_where_one_is_started(running) -> None:
