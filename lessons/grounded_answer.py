@@ -90,7 +90,10 @@ def _line_faults(lesson: Lesson, text: str) -> Iterator[AnswerFault]:
             continue
         if fenced:
             continue
-        yield from _reference_faults(lesson, number, line)
+        references = list(_reference_faults(lesson, number, line))
+        yield from references
+        # Whoever cites a place that is not there is told so once.
+        cites = cites_an_anchor(lesson, line) or any(fault.rule == "citation" for fault in references)
         outside = (outside and not columns) or OUTSIDE in line.lower()
         if name := _heading(line):
             section = plain_form(name)
@@ -102,13 +105,14 @@ def _line_faults(lesson: Lesson, text: str) -> Iterator[AnswerFault]:
                 asks
                 and not TABLE_RULE.match(line)
                 and OUTSIDE not in line.lower()
-                and not cites_an_anchor(lesson, line)
+                and not cites
             ):
                 yield AnswerFault(number, "table", "This row cites no anchor.", line.strip())
         elif (
             not outside
             and not any(word in section for word in EXEMPT)
             and _claims(line)
+            and not cites
             and not cites_an_anchor(lesson, _paragraph(rows, number))
         ):
             yield AnswerFault(number, "claim", CLAIM_WITHOUT_ANCHOR, line.strip())

@@ -109,3 +109,8 @@ def test_what_is_added_marks_no_other_line(part, at):
     bad = [*rows[:at], "", "The demo at 3:21 shows it.", "", *rows[at:]]
     found = check_answer(LESSON, "\n".join(bad))
     assert all(fault.line in (0, at + 2) for fault in found if fault.rule == "citation")
+
+
+def test_whoever_cites_a_place_that_is_not_there_is_told_so_once():
+    wrong = GOOD.replace("| 0:34 | over", "| 0:35 | over").replace("Speed is a claim (0:34)", "The video says 5 (0:35)")
+    assert [rule for _, rule in rules(wrong)] == ["citation", "citation"]

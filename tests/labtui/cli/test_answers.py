@@ -35,13 +35,13 @@ def test_an_answer_is_asked_for_checked_kept_and_listed(lab) -> None:
     line = rows.index("✗ - Speed is a claim (0:35)")
     assert rows[line + 1].startswith("  ↳ 0:35 is no anchor of this lesson; the nearest is 0:34")
     assert rows[0] == "↳ The section “Learning transfer” is missing."
-    assert "3 faults" in asked.stderr and f"{MODEL} at {fake.url}" in asked.stderr
+    assert "2 faults" in asked.stderr and f"{MODEL} at {fake.url}" in asked.stderr
     (listed,) = lab.json("lesson", "answers", LESSON)
     assert (listed["text"], listed["model"], listed["ended"]) == (BAD, MODEL, "complete")
-    assert [fault["rule"] for fault in listed["faults"]] == ["section", "citation", "claim"]
+    assert [fault["rule"] for fault in listed["faults"]] == ["section", "citation"]
     again = lab.json("lesson", "check-answer", LESSON, code=FAILED)
     assert (again["answer"], again["faults"]) == (listed["answer"], listed["faults"])
-    assert "3 faults" in lab("lesson", "answers", LESSON).stdout
+    assert "2 faults" in lab("lesson", "answers", LESSON).stdout
 
 
 def test_an_answer_without_a_fault_is_success(lab) -> None:
