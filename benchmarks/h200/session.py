@@ -28,11 +28,11 @@ STEPS: Mapping[str, tuple[Callable[[Any], None], float, float]] = {**BF16_STEPS,
 
 
 def steps_named(text: str) -> tuple[str, ...]:
-    """The names of sets and of single steps, in the order given. Raises ValueError for an unknown one."""
+    """The names of sets and of single steps, in the order given. Raises ArgumentTypeError for an unknown one."""
     found: list[str] = []
     for name in text.split(","):
         if name not in SETS and name not in STEPS:
-            raise ValueError(f"there is no step {name!r}; there are {', '.join((*SETS, *STEPS))}")
+            raise argparse.ArgumentTypeError(f"there is no step {name!r}; there are {', '.join((*SETS, *STEPS))}")
         found += SETS.get(name, (name,))
     return tuple(found)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import importlib
 import json
 import sys
@@ -67,7 +68,7 @@ def test_sets_and_steps_are_named_and_an_unknown_one_says_which_there_are(script
     named = scripts["session"].steps_named
     assert named("fp8") == tuple(scripts["fp8_steps"].FP8_STEPS)
     assert named("look,fp8-keep") == ("look", "fp8-keep")
-    with pytest.raises(ValueError, match="fp8-shorter"):
+    with pytest.raises(argparse.ArgumentTypeError, match="fp8-shorter"):
         named("fp8-short")
 
 
