@@ -3,8 +3,9 @@ share it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from exercises.records import Run
@@ -135,6 +136,40 @@ def _crossed(groups: Sequence[tuple[tuple[Any, ...], list[Run]]]) -> Iterator[tu
 def _runs_of(store: Store, name: str) -> list[Run]:
     trial = [run for run in store.runs.list(trial=name) if not run.warmup]
     return trial or [store.runs.get(name)]
+
+
+def pictures_of(shown: ToJudge) -> dict[str, bytes | None]:
+    """Slow: the drawing of each answer that is an SVG which may be drawn."""
+    from labtui.svg_picture import picture_of_svg
+
+    drawn: dict[str, bytes | None] = {}
+    for side, answer in (("left", shown.pair.left), ("right", shown.pair.right)):
+        try:
+            drawn[side] = picture_of_svg(answer)
+        except LabError:
+            drawn[side] = None
+    return drawn
+
+
+def save_pair(shown: ToJudge, folder: Path, pictures: Mapping[str, bytes | None]) -> list[str]:
+    """Writes both answers as files that say A and B and nothing more: text, SVG, page, picture. Raises OSError."""
+    from exercises.checkers.html_page import extract_page
+    from exercises.checkers.svg import extract_svg
+    from labtui.new_file import file_name
+
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    saved = []
+    for side, answer in (("left", shown.pair.left), ("right", shown.pair.right)):
+        files: dict[str, bytes | str | None] = {"txt": answer, "svg": extract_svg(answer), "html": extract_page(answer)}
+        if shown.asked_about is None:
+            files["png"] = pictures.get(side)
+        for suffix, content in files.items():
+            if content is not None:
+                path = folder / f"{file_name(f'blind-{shown.pair.id}-{LETTER[side]}')}.{suffix}"
+                data = content if isinstance(content, bytes) else content.encode("utf-8", errors="backslashreplace")
+                path.write_bytes(data)
+                saved.append(str(path))
+    return saved
 
 
 def tally_line(one: Tally) -> str:

@@ -1,8 +1,9 @@
-"""A text written to a name that was not taken."""
+"""A text written to a name that was not taken, and names that are safe."""
 
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 from labtui.errors import USAGE, LabError
@@ -33,3 +34,8 @@ def write_new(path: Path, text: str, what: str) -> Path:
             USAGE,
         ) from None
     return target
+
+
+def file_name(words: str) -> str:
+    """Safe as the name of a file in a folder: what came with an imported run may be any text."""
+    return re.sub(r"[^\w-]+", "_", words)[:120]

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from labtui.cli.given_files import GivenPath
 from labtui.cli.lazy_group import LabCommand
 from labtui.cli.session import Session, json_option, pass_session
-from labtui.errors import DONE, FAILED
+from labtui.errors import DONE, FAILED, USAGE, LabError
 
 if TYPE_CHECKING:
     from labtui.judging import ToJudge
@@ -22,6 +24,7 @@ LETTER = {"left": "A", "right": "B", "equal": "equal", "neither": "neither"}
 @click.argument("task_id", metavar="TASK", required=False)
 @click.option("--between", nargs=2, metavar="RUN|TRIAL RUN|TRIAL", help="Only answers of these two runs or trials.")
 @click.option("--tally", is_flag=True, help="How often each was preferred, of all blind judgements.")
+@click.option("--to", metavar="DIR", type=GivenPath(path_type=Path), help="Write both answers there as files A and B.")
 @click.option("--undo", is_flag=True, help="Take the last judgement back: it is not counted, its pair not shown again.")
 @json_option
 @pass_session
@@ -30,6 +33,7 @@ def blind(
     task_id: str | None,
     between: tuple[str, str] | None,
     tally: bool,
+    to: Path | None,
     undo: bool,
     as_json: bool,
 ) -> int:
@@ -47,6 +51,8 @@ def blind(
     store = session.store
     shown = to_judge(store, task_id) if between is None else to_judge_between(store, task_id, *between)
     _show(shown, err=as_json)
+    if to is not None:
+        _write(session, shown, to)
     choice = click.prompt(
         "Which is better", type=click.Choice(list(CHOICE_OF), case_sensitive=False), err=as_json, show_choices=True
     )
@@ -58,6 +64,19 @@ def blind(
     else:
         _show_names(revealed)
     return DONE
+
+
+def _write(session: Session, shown: ToJudge, to: Path) -> None:
+    """Raises LabError (exit 2)."""
+    from labtui.judging import pictures_of, save_pair
+
+    try:
+        for path in save_pair(shown, to, pictures_of(shown)):
+            session.say(path)
+    except OSError as error:
+        raise LabError(
+            "The answers were not written", f"{to}: {error.strerror or error}", "Choose another folder.", USAGE
+        ) from error
 
 
 def _tell_tally(session: Session, task_id: str | None) -> int:

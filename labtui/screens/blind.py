@@ -17,9 +17,9 @@ from textual.widgets import Static
 from exercises.checkers.svg import extract_svg
 from labtui.cli.run_text import check_lines
 from labtui.errors import USAGE, LabError
-from labtui.judging import CHOICE_WORDS, PRACTICE_JUDGED, ToJudge, tally_line, to_judge
+from labtui.judging import CHOICE_WORDS, LETTER, PRACTICE_JUDGED, ToJudge, save_pair, tally_line, to_judge
 from labtui.screens.blind_side import AnswerSide
-from labtui.screens.lab_answer import file_name, labels_line, look_at_answer
+from labtui.screens.lab_answer import labels_line, look_at_answer
 from labtui.screens.lab_boxes import QuestionBox
 from labtui.screens.page import BACK, Page
 from labtui.screens.reading import ReadingBox
@@ -52,7 +52,6 @@ BLIND_COMMANDS = (
     BACK,
 )
 SIDES = ("left", "right")
-LETTERS = {"left": "A", "right": "B"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +138,7 @@ DiffusionGemma.
             yield Static("One moment.", id="blind-prompt", markup=False)
             with Container(id="blind-sides"):
                 for side in SIDES:
-                    yield AnswerSide(LETTERS[side], id=f"side-{side}")
+                    yield AnswerSide(LETTER[side], id=f"side-{side}")
             yield Static(id="blind-judged", markup=False)
             note = Writing(id="blind-note")
             note.border_title = "Why"
@@ -252,7 +251,7 @@ DiffusionGemma.
         if revealed is not None:
             names = names_of(revealed)
             passed = {"left": revealed.left.check.passed, "right": revealed.right.check.passed}
-            sides = [f"{LETTERS[s]} is {names[s]} (check {'passed' if passed[s] else 'failed'})" for s in SIDES]
+            sides = [f"{LETTER[s]} is {names[s]} (check {'passed' if passed[s] else 'failed'})" for s in SIDES]
             taken = " Taken back, not counted." if revealed.withdrawn else ""
             self._tell("#blind-judged", f"You: {CHOICE_WORDS[revealed.judgement.choice]}.{taken} {'. '.join(sides)}.")
             self.say_next("enter: the next pair; t looks again; u takes it back; c counts; p the prompt.")
@@ -344,7 +343,7 @@ DiffusionGemma.
         names = names_of(revealed)
         for name, run in (("left", revealed.left), ("right", revealed.right)):
             facts = "\n".join(line.strip() for line in check_lines(run))
-            self.side(name).reveal(f"{LETTERS[name]} · {names[name]} · run {run.id}", facts)
+            self.side(name).reveal(f"{LETTER[name]} · {names[name]} · run {run.id}", facts)
         self._as_picture = False
         self._lay_out()
         self.call_after_refresh(self._lay_out)
@@ -396,8 +395,11 @@ DiffusionGemma.
     def action_save_files(self) -> None:
         if self._shown is None:
             return
+        import platformdirs
+
+        drawn = {} if self._drawn is None else self._drawn.png
         try:
-            paths = save_pair(self._shown, self._drawn)
+            paths = save_pair(self._shown, platformdirs.user_data_path("labtui") / "answers", drawn)
         except OSError as error:
             self.say(f"Not saved: {error.strerror or error}", fault=True)
         else:
@@ -406,25 +408,3 @@ DiffusionGemma.
 
 def draft_key(shown: ToJudge) -> str:
     return f"blind/{shown.pair.id}"
-
-
-def save_pair(shown: ToJudge, drawn: Drawn | None) -> list[str]:
-    """Both answers as files that say A and B and nothing more, readable for their owner. Raises OSError."""
-    import platformdirs
-
-    from exercises.checkers.html_page import extract_page
-
-    folder = platformdirs.user_data_path("labtui") / "answers"
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    saved = []
-    for side, answer in (("left", shown.pair.left), ("right", shown.pair.right)):
-        files: dict[str, bytes | str | None] = {"txt": answer, "svg": extract_svg(answer), "html": extract_page(answer)}
-        if shown.asked_about is None and drawn is not None:
-            files["png"] = drawn.png[side]
-        for suffix, content in files.items():
-            if content is not None:
-                path = folder / f"{file_name(f'blind-{shown.pair.id}-{LETTERS[side]}')}.{suffix}"
-                data = content if isinstance(content, bytes) else content.encode("utf-8", errors="backslashreplace")
-                path.write_bytes(data)
-                saved.append(str(path))
-    return saved

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -20,6 +19,7 @@ from exercises.records import Run
 from exercises.tasks import find_task
 from labtui.cli.run_text import PRACTICE_LABEL, label_of
 from labtui.errors import LabError, is_explained
+from labtui.new_file import file_name
 from labtui.screens.page import BACK, Page
 from labtui.svg_picture import picture_of_svg
 from labtui.task_shelf import tasks_for
@@ -209,11 +209,6 @@ o saves answer and picture as files, so that you can open them with other progra
             self.say(f"Not saved: {error.strerror or error}", fault=True)
         else:
             self.say("Saved: " + ", ".join(paths))
-
-
-def file_name(words: str) -> str:
-    """Safe as the name of a file in a folder: what came with an imported run may be any text."""
-    return re.sub(r"[^\w-]+", "_", words)[:120]
 
 
 def save_answer(run: Run, png: bytes | None) -> list[str]:

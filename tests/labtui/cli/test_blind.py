@@ -107,3 +107,13 @@ def test_answers_that_are_alike_word_by_word_are_no_pair(lab, keep_run) -> None:
     keep_run(practice=False, checkpoint="gemma4", output="<svg/> done\n")
     result = lab("blind", given="a\n\n")
     assert result.exit_code == USAGE and "the same answer to every prompt, word by word" in result.stderr
+
+
+def test_both_answers_are_written_as_a_and_b(lab, keep_run, tmp_path) -> None:
+    keep_run(practice=False, checkpoint="bf16", output='<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"/>')
+    keep_run(practice=False, checkpoint="gemma4", output="<html><p>two</p></html>")
+    to = tmp_path / "files"
+    assert lab("blind", "--to", str(to), given="a\n\n").exit_code == 0
+    assert sorted(path.suffix for path in to.iterdir()) == [".html", ".png", ".svg", ".txt", ".txt"]
+    assert not any(name in path.name for path in to.iterdir() for name in ("bf16", "gemma4"))
+    assert lab("blind", "--to", "/proc/no", given="").exit_code == USAGE
