@@ -110,3 +110,21 @@ def test_every_frame_is_shown_with_the_truth(make_run, task_id) -> None:
 async def test_a_file_name_from_an_imported_run_stays_in_its_folder(make_run, tmp_path) -> None:
     paths = save_answer(make_run(id="../../r", task="../../../up", output="x"), None)
     assert [Path(path).parent for path in paths] == [tmp_path / "data" / "labtui" / "answers"]
+
+
+async def test_a_task_of_ones_own_stands_in_the_lab_with_nothing_that_steers_the_terminal(running, tmp_path) -> None:
+    folder = tmp_path / "data" / "labtui" / "exercises" / "mine"
+    folder.mkdir(parents=True)
+    (folder / "tasks.toml").write_text(
+        'format_version = 1\nid = "mine"\ntitle = "T"\npractice = true\n[[task]]\nid = "mine-fact"\nkind = "short"\n'
+        'title = "A \\u001b[31mfact"\nbody = "B \\u009b2J"\nmax_tokens = 9\nprompt = "Is \\u001b]0;x it?"\n'
+        '[task.checker]\ntype = "text"\n'
+    )
+    async with running((80, 40), supervisor=ServerThere()) as lab:
+        lab.app.supervisor.be("ready")
+        lab.app.look_at_server()
+        lab.app.open_lab("diffusiongemma")
+        await lab.settle()
+        assert "mine-fact" in lab.text and "A ␛[31mfact" in lab.text
+        await lab.press("4")
+        assert "␛]0;x it?" in lab.text and not set(lab.text) & {"\x1b", "\x9b"}
