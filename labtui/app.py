@@ -15,7 +15,6 @@ from textual import on
 from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
 from textual.driver import Driver
-from textual.drivers.linux_driver import LinuxDriver
 from textual.message import Message
 from textual.screen import Screen
 
@@ -31,7 +30,7 @@ from labtui.widgets.commands import KEY_NAMES, Command, bindings
 from labtui.widgets.copying import copied_file
 from labtui.widgets.server_words import server_words
 from labtui.widgets.textual_quirks import (
-    SturdyDriver,
+    STURDY,
     clipboard_sequence,
     exit_on_hangup,
     few_colours,
@@ -137,7 +136,7 @@ class LabApp(App[None]):
 
     def get_driver_class(self) -> type[Driver]:
         chosen = super().get_driver_class()
-        return SturdyDriver if chosen is LinuxDriver else chosen
+        return STURDY.get(chosen, chosen)
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         return THEME_VARIABLES

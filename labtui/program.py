@@ -31,6 +31,7 @@ COMMANDS = (
     "tasks",
     "export",
     "progress",
+    "web",
     "store",
     "--help",
     "--version",

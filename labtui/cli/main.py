@@ -35,6 +35,7 @@ COMMANDS = {
     "due": ("labtui.cli.recall:due", "Recall questions that are due."),
     "export": ("labtui.cli.export:export", "The artifact of a lesson, as files."),
     "progress": ("labtui.cli.progress:progress", "Everything you have done, to and from another machine."),
+    "web": ("labtui.cli.web:web", "The same app in a browser, on 127.0.0.1."),
     "store": ("labtui.cli.store:store", "Where everything is kept; check it, copy it."),
 }
 

@@ -8,9 +8,14 @@ import sys
 from labtui.cli.session import Session
 from labtui.errors import USAGE, LabError
 
+WEB_DRIVER = "textual.drivers.web_driver:WebDriver"
+"""What textual-serve sets for an app whose terminal is a browser."""
+
 
 def open_app(session: Session) -> None:
-    if not (sys.stdin.isatty() and sys.stdout.isatty()) or os.environ.get("TERM") == "dumb":
+    in_browser = os.environ.get("TEXTUAL_DRIVER") == WEB_DRIVER
+    in_terminal = sys.stdin.isatty() and sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
+    if not (in_browser or in_terminal):
         raise LabError(
             "The app needs a terminal",
             "standard input and output are not both a terminal that can place text",

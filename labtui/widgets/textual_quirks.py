@@ -20,7 +20,8 @@ from collections.abc import Callable, Mapping
 from typing import IO, Any
 
 from textual.app import App, _PrintCapture
-from textual.drivers import linux_driver
+from textual.driver import Driver
+from textual.drivers import linux_driver, web_driver
 from textual.filter import Monochrome, NoColor
 from textual.keys import _character_to_key
 from textual.widget import Widget
@@ -104,6 +105,22 @@ class SturdyDriver(linux_driver.LinuxDriver):
         except (TerminalGone, OSError):
             leave_soon()
             self._app.call_later(self._app.exit, return_code=HANGUP_EXIT_CODE)
+
+
+class SturdyWebDriver(web_driver.WebDriver):
+    """WebDriver that notices that the web server is gone, however that ended."""
+
+    def run_input_thread(self) -> None:
+        super().run_input_thread()
+        if not self.exit_event.is_set():
+            leave_soon()
+            self._app.call_later(self._app.exit, return_code=HANGUP_EXIT_CODE)
+
+
+STURDY: Mapping[type[Driver], type[Driver]] = {
+    linux_driver.LinuxDriver: SturdyDriver,
+    web_driver.WebDriver: SturdyWebDriver,
+}
 
 
 def leave_soon(grace_s: float = HANGUP_GRACE_S) -> None:
