@@ -73,14 +73,15 @@ def made_so_far(lesson: Lesson, store: Store) -> Made:
                 pieces[practice.id] = kept.piece
         elif text := notes.get(f"practice/{practice.id}"):
             texts[practice.id] = text
-    verdict = store.verdicts.latest(lesson.id)
+    verdict, runs = store.verdicts.latest(lesson.id), store.runs.ids()
     return Made(
         pieces,
         texts,
         verdict.text if verdict else "",
         verdict.runs if verdict else (),
-        store.runs.ids(),
+        runs,
         checked_predictions(lesson, notes),
+        set(runs).difference(store.runs.ids(counting=True)),
     )
 
 

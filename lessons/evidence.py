@@ -36,7 +36,7 @@ class Made:
 
     pieces: by the id of the practice piece. texts: what was written for practice pieces of free text, by id.
     verdict, verdict_runs: the newest verdict and the ids of the runs it cites. runs: ids of all runs that are kept.
-    predicted: ids of the predictions that were made and checked.
+    predicted: ids of the predictions that were made and checked. not_counting: runs that are not valid, or warm-ups.
     """
 
     pieces: Mapping[str, Piece] = field(default_factory=dict)
@@ -45,6 +45,7 @@ class Made:
     verdict_runs: tuple[str, ...] = ()
     runs: Collection[str] = ()
     predicted: Collection[str] = ()
+    not_counting: Collection[str] = ()
 
 
 def counts_for_gate(gate: Gate) -> str:
@@ -100,13 +101,23 @@ def _missing_for_gate(lesson: Lesson, gate: Gate, text: str, made: Made) -> Iter
             case "predictions":
                 left = (one for one in lesson.predictions if one.id not in made.predicted)
                 yield from (f"Predict and check: {one.title}" for one in left)
-            case "runs" if not any(run in text for run in made.runs):
-                yield "Name a run of yours in the text." if made.runs else "No run is kept yet; make one in the lab."
+            case "runs":
+                yield from _runs(text, made)
             case "verdict":
                 yield from missing_in_verdict(made.verdict, made.verdict_runs, made.runs)
     if lesson.anchors:
         yield from (f"{message}." for _, message in citation_faults(lesson, text))
         yield from (f"{message}." for _, message in quotation_faults(lesson, text))
+
+
+def _runs(text: str, made: Made) -> Iterator[str]:
+    named, without = [run for run in made.runs if run in text], set(made.not_counting)
+    if any(run not in without for run in named):
+        return
+    if named:
+        yield f"Name another run: {named[0]} is not valid, or a warm-up."
+    else:
+        yield "Name a run of yours in the text." if made.runs else "No run is kept yet; make one in the lab."
 
 
 def _own_words(lesson: Lesson, gate: Gate, text: str) -> Iterator[str]:

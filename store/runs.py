@@ -112,10 +112,12 @@ class Runs:
                     self.unreadable.add(run_id)
         return found
 
-    def ids(self) -> builtins.list[str]:
-        """Of all runs, newest first."""
+    def ids(self, *, counting: bool = False) -> builtins.list[str]:
+        """Of all runs, newest first. counting: of the valid ones that are no warm-ups."""
+        wanted = "valid AND NOT warmup" if counting else "1"
         with self._connection.reading() as db:
-            return [str(row[0]) for row in db.execute("SELECT id FROM runs ORDER BY started_at DESC, id DESC")]
+            rows = db.execute(f"SELECT id FROM runs WHERE {wanted} ORDER BY started_at DESC, id DESC")
+            return [str(row[0]) for row in rows]
 
     def count(self, task: str | None = None) -> int:
         with self._connection.reading() as db:

@@ -38,10 +38,12 @@ def test_runs_are_named_by_their_ids_and_practice_stays_labelled(lab, keep_run) 
     refused = lab("lesson", "gates", LESSON, "artifact-with-evidence", "--runs")
     assert refused.exit_code == USAGE and "no run to name" in refused.stderr
     run = keep_run()
-    keep_run(task="vision", valid=False, invalid_reason="the server went away")
+    broken = keep_run(task="vision", valid=False, invalid_reason="the server went away")
     shown = lab("lesson", "gates", LESSON, "artifact-with-evidence")
     assert f"Your run: {run.id}  coding · practice · 350 tok/s end to end" in shown.stdout
     assert "Name a run of yours in the text." in shown.stdout
+    named = lab("lesson", "gates", LESSON, "artifact-with-evidence", f"See {broken.id}.").stdout
+    assert f"Name another run: {broken.id} is not valid, or a warm-up." in named
     lab("lesson", "gates", LESSON, "artifact-with-evidence", "All of it rests on this.", "--runs")
     (gate,) = lab.json("lesson", "gates", LESSON, "artifact-with-evidence")
     assert gate["evidence"] == f"All of it rests on this. ({run.id})"
