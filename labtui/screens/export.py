@@ -34,8 +34,9 @@ WHAT_TO_DO = "x writes the files. space changes a tick, f the folder."
 
 class ExportScreen(Page):
     HELP = """
-The artifact of the lesson: your harness map, the runs with every number and its definition, the verdict, your recall
-answers and the evidence for the gates. It is yours to paste, print or keep.
+The artifact of the lesson: your harness map, the runs and sweeps with every number and its definition, the ratio to the
+baseline or what was published of it, the verdict, your recall answers and the evidence for the gates. It is yours to
+paste, print or keep.
 
 space ticks a format, f chooses the folder, x writes. Files of an earlier export with the same names are replaced.
 Numbers of the practice checkpoint are labelled in the files as well.
