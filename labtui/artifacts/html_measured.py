@@ -17,6 +17,7 @@ from labtui.artifacts.measured_rows import (
     PUBLISHED_COLUMNS,
     PUBLISHED_NOTE,
     SWEEPS_NOTE,
+    compared_notes,
     compared_rows,
     more_sweeps_words,
     published_rows,
@@ -65,6 +66,7 @@ def baseline(artifact: Artifact) -> Iterator[Html]:
         yield element("p", BASELINE_NOTE, class_="note")
         rows = [tuple(text_of(cell) for cell in row) for row in compared_rows(standing)]
         yield table(COMPARED_COLUMNS, rows, "baseline")
+        yield from (element("p", text_of(note), class_="note") for note in compared_notes(standing))
         return
     yield element("p", element("b", PUBLISHED_NOTE), class_="note")
     yield table(

@@ -16,6 +16,7 @@ from labtui.artifacts.measured_rows import (
     PUBLISHED_COLUMNS,
     PUBLISHED_NOTE,
     SWEEPS_NOTE,
+    compared_notes,
     compared_rows,
     more_sweeps_words,
     published_rows,
@@ -62,6 +63,7 @@ def baseline(artifact: Artifact) -> Iterator[str]:
     if standing.compared:
         yield BASELINE_NOTE
         yield table(COMPARED_COLUMNS, [tuple(own_cell(plain(cell)) for cell in row) for row in compared_rows(standing)])
+        yield from map(plain, compared_notes(standing))
         return
     yield f"**{plain(PUBLISHED_NOTE)}**"
     yield table(

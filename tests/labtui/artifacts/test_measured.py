@@ -153,6 +153,17 @@ def test_the_ratio_stands_with_its_interval_in_every_format(real_lesson, store, 
     assert PUBLISHED_NOTE not in markdown and json_document(artifact)["baseline"]["published"] == []
 
 
+def test_what_else_differs_between_the_two_sides_is_said(real_lesson, store, now):
+    ours = trial("t-d", "fp8", 900, 7, evidence={"hardware": ["1 × H200"], "prompt": "Draw two plates."})
+    theirs = trial("t-g", "gemma4", 300, 7, evidence={"hardware": ["1 × H100"], "prompt": "Draw three plates."})
+    for run in (*ours, *theirs):
+        store.runs.add(run)
+    artifact = collect(real_lesson, store, now)
+    for text in (to_markdown(artifact).replace("\\", ""), to_html(artifact)):
+        assert "coding, gemma4 and fp8: their prompts or pictures differ" in text
+        assert "coding, gemma4 and fp8: on different hardware, 1 × H100 and 1 × H200." in text
+
+
 def test_the_published_table_stands_in_and_is_called_published(real_lesson, store, now):
     artifact = collect(real_lesson, store, now)
     assert [run.checkpoint for run in artifact.other_runs] == ["fp8"]
