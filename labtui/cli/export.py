@@ -14,17 +14,18 @@ from labtui.cli.session import Session, json_option, pass_session
 @click.option(
     "--format",
     "formats",
-    default="md",
+    multiple=True,
+    default=["md"],
     show_default=True,
     metavar="FORMATS",
-    help="One or more of md, html, json, toml and anki, with commas between.",
+    help="One or more of md, html, json, toml and anki, with commas between; may be given more than once.",
 )
 @click.option(
     "--to", required=True, type=GivenPath(path_type=Path, file_okay=False), metavar="DIR", help="The folder for it."
 )
 @json_option
 @pass_session
-def export(session: Session, lesson_id: str | None, formats: str, to: Path, as_json: bool) -> None:
+def export(session: Session, lesson_id: str | None, formats: tuple[str, ...], to: Path, as_json: bool) -> None:
     """Write the artifact of a lesson as files: runs, verdict, recall answers and evidence. Prints their paths.
 
     md to paste, html to read and print (one page, nothing outside it), json and toml for programs (the schema is
@@ -32,7 +33,7 @@ def export(session: Session, lesson_id: str | None, formats: str, to: Path, as_j
     """
     from labtui.artifacts.writing import checked_formats, export_lesson
 
-    wanted = checked_formats(formats.split(","))
+    wanted = checked_formats(",".join(formats).split(","))
     lesson = session.lesson(lesson_id)
     written = export_lesson(lesson, session.store, wanted, to)
     if as_json:

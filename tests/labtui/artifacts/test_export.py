@@ -28,15 +28,18 @@ from lessons.walk import first_sentence
 from store import Store
 
 GOLDEN = Path(__file__).parent / "golden"
+PICTURE = re.compile(r"data:image/png;base64,[A-Za-z0-9+/=]+")
+"""Its bytes are resvg's, which may draw a pixel differently in its next release."""
 
 
 @pytest.mark.parametrize("name", ["md", "json", "html", "toml"])
 def test_the_export_is_the_golden_file(lesson, store, now, tmp_path, name):
     (written,) = export_lesson(lesson, store, [name], tmp_path, now=now)
     golden = GOLDEN / f"small.{name}"
+    text = PICTURE.sub("data:image/png;base64,PICTURE", written.read_text("utf-8"))
     if os.environ.get("LABTUI_WRITE_GOLDEN"):
-        golden.write_bytes(written.read_bytes())
-    assert written.read_text("utf-8") == golden.read_text("utf-8")
+        golden.write_text(text, "utf-8")
+    assert text == golden.read_text("utf-8")
 
 
 def rows_of(markdown: str) -> dict[str, list[str]]:

@@ -40,6 +40,11 @@ def test_every_format(lab, keep_run, tmp_path) -> None:
     ]
 
 
+def test_formats_may_be_named_one_by_one(lab, tmp_path) -> None:
+    written = lab.json("export", "diffusiongemma", "--format", "md,toml", "--format", "html", "--to", str(tmp_path))
+    assert [Path(file).suffix for file in written["files"]] == [".md", ".toml", ".html"]
+
+
 def test_a_folder_must_be_named(lab) -> None:
     assert lab("export", "diffusiongemma").exit_code == USAGE
 
