@@ -15,7 +15,7 @@ from store.judgements import Pair, Revealed, Tally, names_of, side_of, why_no_pa
 if TYPE_CHECKING:
     from store.opening import Store
 
-PRACTICE_JUDGED = "practice: a judgement of two settings of the practice checkpoint, no evidence about DiffusionGemma"
+PRACTICE_JUDGED = "practice: two settings of it are compared, no evidence about DiffusionGemma"
 LETTER = {"left": "A", "right": "B"}
 CHOICE_WORDS = {"left": "A is better", "right": "B is better", "equal": "a tie", "neither": "both are bad"}
 

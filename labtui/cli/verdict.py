@@ -33,6 +33,7 @@ SCISSORS = "------ everything from this line on is left out ------"
 @click.option("--file", type=click.Path(path_type=Path, allow_dash=True), help="A file with the verdict; - for stdin.")
 @click.option("--edit", is_flag=True, help="Write it in $EDITOR, beginning with the last verdict.")
 @click.option("--run", "run_ids", metavar="RUN", multiple=True, help="A run that it rests on; may be repeated.")
+@click.option("--blind", is_flag=True, help="Add what was judged blind, in a sentence for each task.")
 @json_option
 @pass_session
 def verdict(
@@ -43,6 +44,7 @@ def verdict(
     file: Path | None,
     edit: bool,
     run_ids: tuple[str, ...],
+    blind: bool,
     as_json: bool,
 ) -> int:
     """Write the verdict on a lesson's question, or read the last one.
@@ -62,14 +64,17 @@ def verdict(
             USAGE,
         )
     on_terminal = sys.stdin.isatty() and sys.stdout.isatty() and not as_json
-    if not given and not edit and (run_ids or last is not None or not on_terminal):
-        if run_ids:
-            raise LabError("There is no text", "--run cites runs in a verdict", "Give TEXT as well.", USAGE)
+    if not given and not edit and (run_ids or blind or last is not None or not on_terminal):
+        if run_ids or blind:
+            raise LabError("There is no text", "--run and --blind go into a verdict", "Give TEXT as well.", USAGE)
         return _read(session, lesson, last)
     if edit or not given:
         written = _from_editor(lesson, last)
     else:
         written = _from_file(file) if file is not None else str(given[0])
+    if blind:
+        told = [count.sentence for count in _blind_counts(lesson, store) if count.sentence not in written]
+        written = "\n".join([written.rstrip(), *told])
     _refuse_too_long(written)
     saved = store.verdicts.save(lesson.id, written, run_ids or _newest_runs(lesson, store))
     if as_json:

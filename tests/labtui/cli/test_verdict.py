@@ -109,5 +109,8 @@ def test_what_was_judged_blind_stands_with_the_verdict(lab, keep_run) -> None:
     lab("blind", "coding", given="equal\n\n")
     lab("verdict", "diffusiongemma", "Fast enough.")
     assert "Of 1 pair of answers to coding judged blind" in lab("verdict", "diffusiongemma").stdout
+    saved = lab.json("verdict", "diffusiongemma", "Fast enough.", "--blind")
+    assert saved["text"].startswith("Fast enough.\nOf 1 pair of answers to coding judged blind")
+    assert lab("verdict", "diffusiongemma", "--blind").exit_code == 2
     (blind,) = lab.json("verdict", "diffusiongemma")["blind"]
     assert (blind["task"], blind["equal"], blind["practice"]) == ("coding", 1, False)
