@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections import Counter
 from textwrap import shorten
 from typing import ClassVar
 
@@ -129,6 +130,7 @@ on a day that depends on how well you knew them.
             Choice(None, ""),
             Choice(None, "LESSONS"),
         ]
+        titles = Counter(standing.lesson.title for standing in self.picture.standings)
         for standing in self.picture.standings:
             lesson = standing.lesson
             if standing.started:
@@ -136,7 +138,8 @@ on a day that depends on how well you knew them.
                 right += f"  {len(standing.due)} due" if standing.due else ""
             else:
                 right = "not started"
-            rows.append(Choice(f"lesson/{lesson.id}", visible_line(lesson.title), right))
+            apart = f"{lesson.id}: " if titles[lesson.title] > 1 else ""
+            rows.append(Choice(f"lesson/{lesson.id}", apart + visible_line(lesson.title), right))
         for fault in self.lab.lesson_faults:
             rows.append(Choice(f"fault/{len(rows)}", f"✗ {visible_line(fault.title)}", "broken: enter shows why"))
         choices.show(rows)

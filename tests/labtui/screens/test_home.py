@@ -81,6 +81,16 @@ async def test_a_broken_lesson_is_listed_and_told(running, tmp_path: Path) -> No
         assert isinstance(lab.screen, HomeScreen)
 
 
+async def test_lessons_of_one_title_are_told_apart_by_their_ids(running, tmp_path: Path) -> None:
+    for name in ("mine", "yours"):
+        (tmp_path / name / name).mkdir(parents=True)
+        (tmp_path / name / name / "lesson.toml").write_text(scaffold(name))
+    async with running(lesson_paths=(tmp_path / "mine", tmp_path / "yours")) as lab:
+        assert "mine: " in lab.text
+        assert "yours: " in lab.text
+        assert "diffusiongemma: " not in lab.text
+
+
 async def test_an_unreadable_store_is_told_and_leaving_says_so(make_app, store_path: Path) -> None:
     store_path.write_bytes(b"not a database" * 100)
     app = make_app()
