@@ -266,11 +266,14 @@ class Judgements:
         return self._readable(self.reveal, ids)
 
     def _readable(self, read: Callable[[str], T], ids: Sequence[tuple[str]]) -> list[T]:
-        """A pair with a damaged run is left out; the check of the store names the run."""
+        """A pair with a damaged run is left out; the check of the store names the run. So is one that could not have
+        been made here: a progress file may hold any."""
         found = []
         for (pair_id,) in ids:
             with suppress(StoreError):
-                found.append(read(pair_id))
+                left, right = (self._runs.get(run_id) for run_id in self._row(pair_id)[2:4])
+                if why_no_pair(left, right) is None:
+                    found.append(read(pair_id))
         return found
 
     def _row(self, pair_id: str) -> tuple[Any, ...]:

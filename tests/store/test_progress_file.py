@@ -469,3 +469,27 @@ def test_a_number_comes_over_exactly_and_can_be_computed_again(tmp_path, make_ru
         moved(one, two, tmp_path)
         (there,) = two.runs.list()
         assert there == run and speed_of(there.timeline) == there.speed == replace(run).speed
+
+
+def test_a_judgement_that_was_taken_back_is_so_on_the_other_side(tmp_path, make_run):
+    with stores(tmp_path, "one", "two") as (one, two):
+        filled(one, make_run)
+        moved(one, two, tmp_path)
+        assert two.judgements.tally()[0].judged == 1
+        last = one.judgements.last_judged()
+        assert last is not None
+        one.judgements.withdraw(last.pair.id)
+        moved(one, two, tmp_path, "again.json")
+        assert two.judgements.tally() == [] and two.judgements.reveal(last.pair.id).withdrawn
+
+
+def test_a_pair_that_could_not_have_been_made_here_is_neither_shown_nor_counted(tmp_path, make_run):
+    with stores(tmp_path, "one", "two") as (one, two):
+        filled(one, make_run)
+        one.export_progress(tmp_path / "p.json", MADE_BY)
+        document = json.loads((tmp_path / "p.json").read_text())
+        for run in document["runs"]:
+            run["practice"] = run["id"] == document["pairs"][0]["left_run"]
+        (tmp_path / "p.json").write_text(json.dumps(document))
+        two.import_progress(tmp_path / "p.json")
+        assert two.judgements.tally() == [] and two.judgements.open_pairs() == []
