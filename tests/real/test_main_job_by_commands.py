@@ -112,6 +112,21 @@ def test_the_key_is_in_no_command_line_log_store_or_export(real_lab, tmp_path) -
     assert key not in Path(f"/proc/{real_lab.started['pid']}/cmdline").read_text()
 
 
+def test_practice_is_not_asked_the_grounded_prompt_also_not_at_a_plain_address(real_lab, tmp_path) -> None:
+    """From another home nothing is known of the server but its address and its key: it is told by what it serves."""
+    refused = real_lab.json("lesson", "ask", "diffusiongemma", code=2)
+    assert "practice checkpoint" in refused["error"]["title"]
+    key = json.loads(next((real_lab.home / "state").rglob("server.json")).read_text())["api_key"]
+    elsewhere = {**real_lab.environment, "XDG_STATE_HOME": str(tmp_path), "LABTUI_API_KEY": key}
+    stranger = type(real_lab)(real_lab.home, elsewhere)
+    refused = stranger.json("lesson", "ask", "diffusiongemma", "--url", real_lab.started["url"], code=2)
+    assert "practice checkpoint" in refused["error"]["title"]
+    del elsewhere["LABTUI_API_KEY"]
+    without_key = stranger.json("lesson", "ask", "diffusiongemma", "--url", real_lab.started["url"], code=2)
+    assert without_key["error"]["title"] == "The server wants an API key"
+    assert real_lab.json("lesson", "answers", "diffusiongemma") == []
+
+
 def start_long_trial(lab) -> tuple[subprocess.Popen[str], list[str]]:
     """A trial that is in the middle of its runs, and the ids of those that it has said were kept."""
     process = subprocess.Popen(
