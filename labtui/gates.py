@@ -18,7 +18,7 @@ RUNS_WORD = ":runs"
 
 @dataclass(frozen=True, slots=True)
 class NamedRun:
-    """words: its id, its task, whose it is, and how fast it was."""
+    """words: its id, its task, whose it is, and its speed end to end."""
 
     id: str
     words: str
@@ -30,7 +30,7 @@ def runs_for_gate(gate: Gate, runs: Mapping[str, Run]) -> tuple[NamedRun, ...]:
 
 
 def _named(run: Run) -> NamedRun:
-    return NamedRun(run.id, f"{run.id}  {run.task} · {label_of(run)} · {end_to_end(run)} end to end")
+    return NamedRun(run.id, f"{run.id}  {run.task} · {label_of(run)} · {end_to_end(run)}")
 
 
 def unnamed(text: str, run_ids: Sequence[str]) -> tuple[str, ...]:

@@ -40,7 +40,7 @@ def test_runs_are_named_by_their_ids_and_practice_stays_labelled(lab, keep_run) 
     run = keep_run()
     broken = keep_run(task="vision", valid=False, invalid_reason="the server went away")
     shown = lab("lesson", "gates", LESSON, "artifact-with-evidence")
-    assert f"Your run: {run.id}  coding · practice · 350 tok/s end to end" in shown.stdout
+    assert f"Your run: {run.id}  coding · practice · 350 tok/s" in shown.stdout
     assert "Name a run of yours in the text." in shown.stdout
     named = lab("lesson", "gates", LESSON, "artifact-with-evidence", f"See {broken.id}.").stdout
     assert f"Name another run: {broken.id} is not valid, or a warm-up." in named
