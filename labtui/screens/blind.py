@@ -257,7 +257,11 @@ DiffusionGemma.
             self.say_next("enter: the next pair; t looks again; u takes it back; c counts; p the prompt.")
         elif self._choice is not None:
             self._tell("#blind-judged", f"Your judgement: {CHOICE_WORDS[self._choice]}.")
-            self.say_next("enter keeps it and shows whose they are; n adds why; another letter changes it.")
+            self.say_next(
+                "esc leaves the text; enter in it is a new line."
+                if self.query_one(Writing).has_focus
+                else "enter keeps it and shows whose they are; n adds why; another letter changes it."
+            )
         else:
             self._tell("#blind-judged", "")
             self.say_next("a or b is better; e a tie; x both bad; t picture or text; s the other answer.")
@@ -303,9 +307,10 @@ DiffusionGemma.
     def action_note(self) -> None:
         note = self.query_one(Writing)
         note.display = True
-        note.focus()
+        # At once, so that not even the next key of a fast hand is taken for a command.
+        self.set_focus(note)
         self.call_after_refresh(self._lay_out)
-        self.say_next("esc leaves the text; enter there is a new line.")
+        self._show_judged()
 
     @on(Writing.Left)
     def _note_left(self) -> None:

@@ -86,6 +86,18 @@ async def test_each_judgement_is_one_key_and_the_note_is_kept(running, two, in_s
         assert (judgement.choice, judgement.why, judgement.blind) == (choice, "red", True)
 
 
+async def test_the_keys_of_a_fast_hand_go_into_the_note(running, two) -> None:
+    two()
+    async with running(supervisor=ServerThere()) as lab:
+        await opened(lab)
+        await lab.pilot.press("a", "n", *"spare")
+        await lab.settle()
+        assert lab.screen.query_one("#blind-note").text == "spare"
+        assert "esc leaves the text" in lab.line and "A is better" in lab.text
+        await lab.press("escape")
+        assert "enter keeps it" in lab.line
+
+
 async def test_enter_without_a_choice_keeps_nothing(running, two, in_store) -> None:
     two()
     async with running(supervisor=ServerThere()) as lab:
