@@ -126,6 +126,7 @@ class LabApp(App[None]):
         self._supervisor_lock = threading.Lock()
         self._server_poll_s = server_poll_s
         self._looking = False
+        self._recorded: tuple[object, ...] = ()
         self._home = HomeScreen()
 
     def _fitting_theme(self, wanted: str | None) -> str:
@@ -228,9 +229,27 @@ class LabApp(App[None]):
     @on(ServerSeen)
     def _server_seen(self, event: ServerSeen) -> None:
         self.server_status, self.server_fault = event.status, event.fault
+        if event.status is not None:
+            self._record_launch(event.status)
         for screen in self.screen_stack:
             if isinstance(screen, Page) and screen.stands:
                 screen.server_seen()
+
+    def _record_launch(self, status: Status) -> None:
+        """Writes down that the launch began, became ready or died, once each, whatever screen is open."""
+        seen = (status.launch_id, status.state, status.ready_after_s)
+        if status.launch_id is not None and seen != self._recorded and self.store_usable:
+            self._recorded = seen
+            self.run_worker(self._write_launch(status), group="record", exit_on_error=False)
+
+    async def _write_launch(self, status: Status) -> None:
+        from labtui.launch_record import record_launch
+
+        supervisor = self.supervisor
+        try:
+            await self.books.ask(lambda store: record_launch(store, supervisor.launch, status))
+        except Exception as error:
+            self.show_fault(error)
 
     def lesson(self, lesson_id: str) -> Lesson:
         return next(lesson for lesson in self.lessons or () if lesson.id == lesson_id)

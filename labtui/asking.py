@@ -20,8 +20,8 @@ from exercises.stream import StreamOutcome
 from labtui.errors import FAILED, NO_SERVER, USAGE, LabError
 from labtui.kept_answers import About, Ended, KeptAnswer, about_json, about_key, new_answer_id, text_key
 from labtui.serving.attaching import is_practice, normalized
+from labtui.serving.launching import API_KEY_VARIABLE
 from labtui.serving.readiness import Served
-from labtui.serving.supervisor import API_KEY_VARIABLE
 from lessons.model import Lesson
 from lessons.prompt import grounded_prompt
 

@@ -11,7 +11,7 @@ from labtui.cli.narration import working
 from labtui.cli.serve_plan import MEASURED_LOOKED_AT, make_chosen_plan, plan_options
 from labtui.cli.serve_text import offer_lines, status_line, status_lines
 from labtui.cli.session import Session, json_option, pass_session
-from labtui.errors import DONE, FAILED, NO_SERVER, LabError
+from labtui.errors import DONE, FAILED, NO_SERVER, USAGE, LabError
 from labtui.terminal_text import visible_line
 
 if TYPE_CHECKING:
@@ -24,11 +24,18 @@ if TYPE_CHECKING:
 @click.command(cls=LabCommand)
 @plan_options
 @click.option("--wait", is_flag=True, help="Return when the server has answered a request of ours.")
-@click.option("--fix", is_flag=True, help="Start again with the one change that avoids what ended the last server.")
+@click.option(
+    "--fix",
+    type=click.IntRange(min=1),
+    is_flag=False,
+    flag_value=1,
+    metavar="[N]",
+    help="Start again with the change that avoids what ended the last server; N: with the Nth that serve status names.",
+)
 @click.option("--anyway", is_flag=True, help="Start although an estimate says that it will not fit.")
 @json_option
 @pass_session
-def start(session: Session, /, wait: bool, fix: bool, anyway: bool, as_json: bool, **choices: Any) -> int:
+def start(session: Session, /, wait: bool, fix: int | None, anyway: bool, as_json: bool, **choices: Any) -> int:
     """Start the server. It outlives this command; labtui serve stop ends it.
 
     What follows -- goes to vLLM: labtui serve start --wait -- --max-num-seqs 2. Ctrl-C while waiting leaves the
@@ -38,7 +45,7 @@ def start(session: Session, /, wait: bool, fix: bool, anyway: bool, as_json: boo
     from labtui.serving.status import status_to_json
 
     supervisor = session.supervisor()
-    plan = mended(session, supervisor) if fix else make_chosen_plan(session, **choices)
+    plan = mended(session, supervisor, fix) if fix is not None else make_chosen_plan(session, **choices)
     try:
         launch = supervisor.start(plan, anyway=anyway)
     except LabError as error:
@@ -57,7 +64,7 @@ def start(session: Session, /, wait: bool, fix: bool, anyway: bool, as_json: boo
             ask_for_flags_beside(launch)
     except LabError:
         status = supervisor.status(wait_s=0)
-        for line in offer_lines(supervisor.offer(status)):
+        for line in offer_lines(supervisor.offers(status)):
             session.say(line)
         raise
     finally:
@@ -73,21 +80,31 @@ def start(session: Session, /, wait: bool, fix: bool, anyway: bool, as_json: boo
     return DONE
 
 
-def mended(session: Session, supervisor: Supervisor) -> Plan:
-    """The plan that avoids what ended the last server. Raises LabError where nothing ended it, or nothing is known."""
+def mended(session: Session, supervisor: Supervisor, number: int = 1) -> Plan:
+    """The plan that avoids what ended the last server, or the one of that number.
+
+    Raises LabError where nothing ended it, nothing is known, or there are not so many.
+    """
     from labtui.serving.measured import measured_launches
 
     status = supervisor.status(wait_s=0)
     store = session.store_if_usable()
     measured = () if store is None else measured_launches(store.launches.list(MEASURED_LOOKED_AT))
-    found = supervisor.offer(status, measured=measured)
-    if found is None:
+    found = supervisor.offers(status, measured=measured)
+    if not found:
         raise LabError(
             "There is nothing to mend by a setting",
             "The last server did not die." if not status.died else f"{status.message or 'No known cause'}.",
             status.causes[0].fix if status.causes else "labtui serve status says how the last server ended.",
         )
-    cause, remedy = found
+    if number > len(found):
+        raise LabError(
+            f"There is no change number {number}",
+            f"{len(found)} would avoid it." if len(found) > 1 else "One would avoid it.",
+            "labtui serve status lists what would.",
+            USAGE,
+        )
+    cause, remedy = found[number - 1]
     session.say(f"{visible_line(cause.title)}. Now {visible_line(remedy.words)}:")
     session.say(f"  {visible_line(remedy.command)}")
     return remedy.plan

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from labtui.program import as_typed
@@ -56,8 +56,14 @@ def engine_lines(others: OtherEngines) -> Iterator[str]:
         yield f"not labtui's, left alone: {visible_line('; '.join(one.words() for one in others.foreign))}"
 
 
-def offer_lines(offer: tuple[Cause, Remedy] | None) -> Iterator[str]:
-    """The one change that would avoid the death, as a line to paste and as the short way to it."""
-    if offer is not None:
-        yield f"  one change avoids it: {visible_line(offer[1].words)}"
-        yield as_typed(f"  → labtui serve start --fix, which is: {visible_line(offer[1].command)}")
+def offer_lines(offers: Sequence[tuple[Cause, Remedy]]) -> Iterator[str]:
+    """The changes that would each avoid the death: the short way to it, and the line to paste."""
+    if len(offers) == 1:
+        yield f"  one change avoids it: {visible_line(offers[0][1].words)}"
+    elif offers:
+        yield "  each of these avoids it:"
+    for number, (_, remedy) in enumerate(offers, 1):
+        if len(offers) > 1:
+            yield f"  {number}. {visible_line(remedy.words)}"
+        short = f"labtui serve start --fix{'' if number == 1 else f' {number}'}"
+        yield as_typed(f"  → {short}, which is: {visible_line(remedy.command)}")

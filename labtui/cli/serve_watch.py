@@ -70,11 +70,11 @@ def status(session: Session, as_json: bool) -> None:
         others = supervisor.others()
         engines = {"leftovers": others.ours, "others": others.foreign}
         listed = {name: [asdict(one) for one in found] for name, found in engines.items()}
-        offer = supervisor.offer(seen)
-        remedy = None if offer is None else {"words": offer[1].words, "command": offer[1].command}
-        session.emit(status_to_json(seen) | listed | {"remedy": remedy})
+        offered = [{"words": one.words, "command": one.command} for _, one in supervisor.offers(seen)]
+        offers = {"remedy": offered[0] if offered else None, "remedies": offered}
+        session.emit(status_to_json(seen) | listed | offers)
         return
-    for line in [*status_lines(seen), *offer_lines(supervisor.offer(seen))]:
+    for line in [*status_lines(seen), *offer_lines(supervisor.offers(seen))]:
         click.echo(line)
     for line in engine_lines(supervisor.others()):
         click.echo(line)

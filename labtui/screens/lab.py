@@ -50,7 +50,16 @@ LAB_COMMANDS = (
     Command("l", "latest", "latest runs", "To the latest runs; enter shows one", shown=False),
     Command("t", "tasks", "tasks", "To the tasks", shown=False),
     Command("i", "values", "values", "To the values of the result; the chosen one shows its definition", shown=False),
-    *(Command(str(n), f"choose({n})", f"task {n}", f"Choose task {n}", shown=False) for n in range(1, 10)),
+    Command("1", "choose(1)", "task 1", "Choose task 1", shown=False),
+    *(
+        Command(
+            *(str(n), f"choose({n})", f"task {n}"),
+            f"Choose task {n}; after a death, way {n} out of it where there is one",
+            shown=False,
+        )
+        for n in range(2, 4)
+    ),
+    *(Command(str(n), f"choose({n})", f"task {n}", f"Choose task {n}", shown=False) for n in range(4, 10)),
     BACK,
 )
 
@@ -137,6 +146,9 @@ class LabScreen(TaskWork):
             self._show_about()
 
     def action_choose(self, number: int) -> None:
+        if 1 < number <= len(self._moment.offers):
+            self.take_way_out(number)
+            return
         tasks = self.query_one("#tasks", Choices)
         if number <= len(self.tasks):
             tasks.focus()
@@ -180,7 +192,7 @@ class LabScreen(TaskWork):
         match status.state:
             case "stopped" if self._moment.doing:
                 return "It will be listening in a moment; g shows its log."
-            case "stopped" if self._moment.offer is not None:
+            case "stopped" if self._moment.offers:
                 return "enter shows a plan that avoids this; s starts the plan below; g the log."
             case "stopped" if self._moment.fault is not None or any(
                 finding.blocking and not finding.ok for finding in self._moment.findings
@@ -238,8 +250,8 @@ class LabScreen(TaskWork):
         task, status, desk = self.chosen_task, self.lab.server_status, self.desk
         if desk is None or desk.busy or task is None:
             return
-        if self._moment.offer is not None:
-            self.open_way_out(self._moment.offer)
+        if self._moment.offers:
+            self.take_way_out(1)
             return
         if status is None or not status.usable:
             self.say(

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import time
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from textual import on
@@ -13,38 +11,20 @@ from textual.message import Message
 
 from labtui.bug_report import reported
 from labtui.errors import Explained, LabError, is_explained
-from labtui.launch_record import record_launch, record_stop
+from labtui.launch_record import record_stop
 from labtui.screens.lab_boxes import Address, AttachBox, QuestionBox
 from labtui.screens.lab_desk import RunDesk
 from labtui.screens.lab_planning import PlanChoice, Planned, choice_of, kept_choice, measured_here, plan_for, planned
-from labtui.screens.page import Page
+from labtui.screens.lab_watch import ServerWatch
 from labtui.screens.sweep_desk import sweep_desk_of
-from labtui.widgets.server_lines import ServerMoment, WayOut, changed_flags
-from labtui.widgets.server_panel import ServerPanel
+from labtui.widgets.server_lines import WayOut, changed_flags
 
 if TYPE_CHECKING:
-    from labtui.serving.gpu import Gpu
-    from labtui.serving.live_figures import FigureReader, Figures
-    from labtui.serving.live_history import History
-    from labtui.serving.log_tail import LogFollower
     from labtui.serving.status import Status
     from labtui.serving.stopping import StopReport
-    from store.opening import Store
-
-LOG_TAIL = 80
 
 
-@dataclass(frozen=True, slots=True)
-class Watched:
-    """What one look at a running server gave. log_path: the file that log is the end of."""
-
-    figures: Figures | None
-    gpus: tuple[Gpu, ...]
-    log: tuple[str, ...]
-    log_path: Path | None
-
-
-class ServerWork(Page):
+class ServerWork(ServerWatch):
     """A page with a ServerPanel. Starting and stopping go on when the page is left; handlers own what is shown."""
 
     class PlanSeen(Message):
@@ -57,22 +37,12 @@ class ServerWork(Page):
             super().__init__()
             self.plan_key, self.estimate_s = plan_key, estimate_s
 
-    class ServerWatched(Message):
-        """A newer look replaces one that still waits: a flood of log lines cannot queue up."""
+    class WaysOutSeen(Message):
+        """Other plans that avoid what ended the server, best first."""
 
-        def __init__(self, watched: Watched) -> None:
+        def __init__(self, ways_out: tuple[WayOut, ...]) -> None:
             super().__init__()
-            self.watched = watched
-
-        def can_replace(self, message: Message) -> bool:
-            return isinstance(message, ServerWork.ServerWatched)
-
-    class WayOutSeen(Message):
-        """Another plan that avoids what ended the server."""
-
-        def __init__(self, way_out: WayOut) -> None:
-            super().__init__()
-            self.way_out = way_out
+            self.ways_out = ways_out
 
     class Doing(Message):
         """What labtui is doing to the server; empty: nothing any more."""
@@ -103,22 +73,10 @@ class ServerWork(Page):
         super().__init__()
         self.desk: RunDesk | None = None
         self.planned: Planned | None = None
-        self._moment = ServerMoment()
-        self._recorded: tuple[object, ...] = ()
         self._estimated_for: str | None = None
-        self._watching = False
-        self._reader: tuple[str, FigureReader] | None = None
-        self._follower: LogFollower | None = None
         self._sought_for: str | None = None
-        self._history: tuple[str | None, History] | None = None
 
     # --- what is shown
-
-    def show_server(self, moment: ServerMoment) -> None:
-        self._moment = moment
-        wide, tall = self.has_class("-wide"), self.size.height >= 30
-        room = max(1, self.size.height - 14) if wide else 4 if tall else 1
-        self.query_one(ServerPanel).show(moment, log_room=room, long=wide)
 
     def server_seen(self) -> None:
         super().server_seen()
@@ -132,7 +90,6 @@ class ServerWork(Page):
             and status.launch_id not in self.desk.launched
         )
         self.show_server(replace(self._moment, status=status, found=found, now=self.lab.now()))
-        self._record(status)
         self._ask_estimate(status.plan_key if status.state != "stopped" else None)
         self._watch(status)
         if status.died and status.causes and status.launch_id != self._sought_for:
@@ -172,16 +129,24 @@ class ServerWork(Page):
 
     def _seek(self, status: Status) -> None:
         supervisor = self.lab.supervisor
-        found = supervisor.offer(status, measured=measured_here(self.lab.books))
-        if found is not None and status.launch_id is not None:
-            launch, remedy = supervisor.launch, found[1]
-            flags = "" if launch is None else changed_flags(remedy.plan, launch.command)
-            self.post_message(self.WayOutSeen(WayOut(status.launch_id, remedy, flags)))
+        found = supervisor.offers(status, measured=measured_here(self.lab.books))
+        if found and status.launch_id is not None:
+            launch = supervisor.launch
+            before = () if launch is None else launch.command
+            ways = [
+                WayOut(status.launch_id, remedy, changed_flags(remedy.plan, before) if before else "")
+                for _, remedy in found
+            ]
+            self.post_message(self.WaysOutSeen(tuple(ways)))
 
-    @on(WayOutSeen)
-    def _way_out_seen(self, event: WayOutSeen) -> None:
-        self.show_server(replace(self._moment, way_out=event.way_out))
+    @on(WaysOutSeen)
+    def _ways_out_seen(self, event: WaysOutSeen) -> None:
+        self.show_server(replace(self._moment, ways_out=event.ways_out))
         self.plan_seen()
+
+    def take_way_out(self, number: int) -> None:
+        """number: from 1, as the panel lists them."""
+        self.open_way_out(self._moment.offers[number - 1])
 
     def open_way_out(self, way_out: WayOut) -> None:
         """Show the other plan; only enter there starts it."""
@@ -196,24 +161,6 @@ class ServerWork(Page):
         self._ask_to_start(planned)
 
     # --- what is kept
-
-    def _record(self, status: Status) -> None:
-        """Writes down that the launch began, became ready or died, once each."""
-        seen = (status.launch_id, status.state, status.ready_after_s)
-        if status.launch_id is not None and seen != self._recorded:
-            self._recorded = seen
-            self.run_worker(self._write_record(status), group="record", exit_on_error=False)
-
-    async def _write_record(self, status: Status) -> None:
-        supervisor = self.lab.supervisor
-
-        def write(store: Store) -> None:
-            record_launch(store, supervisor.launch, status)
-
-        try:
-            await self.lab.books.ask(write)
-        except Exception as error:
-            self.show_fault(error)
 
     def _ask_estimate(self, plan_key: str | None) -> None:
         if plan_key is not None and plan_key != self._estimated_for:
@@ -232,69 +179,6 @@ class ServerWork(Page):
     def _estimate_seen(self, event: EstimateSeen) -> None:
         if event.plan_key == self._estimated_for:
             self.show_server(replace(self._moment, estimate_s=event.estimate_s))
-
-    # --- watching
-
-    def _watch(self, status: Status) -> None:
-        if not self._watching and self.is_current:
-            self._watching = True
-            self.run_worker(partial(self._look, status), group="watch", thread=True, exit_on_error=False)
-
-    def _look(self, status: Status) -> None:
-        from labtui.serving.gpu import gpus
-
-        try:
-            figures = self._figures(status)
-            log, path = self._log_tail()
-            self.post_message(self.ServerWatched(Watched(figures, gpus(), log, path)))
-        except Exception as error:
-            if not is_explained(error):
-                raise
-        finally:
-            self._watching = False
-
-    def _figures(self, status: Status) -> Figures | None:
-        from labtui.serving.live_figures import FigureReader
-
-        name = f"{status.launch_id} {status.url}"
-        if not status.usable:
-            return None
-        if self._reader is None or self._reader[0] != name:
-            self._reader = (name, FigureReader(self.lab.supervisor.endpoint()))
-        return self._reader[1].look()
-
-    def _log_tail(self) -> tuple[tuple[str, ...], Path | None]:
-        from labtui.serving.log_tail import LogFollower
-
-        path = self.lab.supervisor.log_path
-        if path is None:
-            return (), None
-        if self._follower is None or self._follower.path != path:
-            self._follower = LogFollower(path)
-        self._follower.poll()
-        lines = list(self._follower.lines)[-LOG_TAIL:]
-        if self._follower.last_line and (not lines or lines[-1] != self._follower.last_line):
-            lines.append(self._follower.last_line)
-        return tuple(lines), path
-
-    @on(ServerWatched)
-    def _server_watched(self, event: ServerWatched) -> None:
-        seen = event.watched
-        rates, kv = self._past(seen)
-        self.show_server(replace(self._moment, figures=seen.figures, gpus=seen.gpus, log=seen.log, rates=rates, kv=kv))
-
-    def _past(self, seen: Watched) -> tuple[tuple[float | None, ...], tuple[float | None, ...]]:
-        """Delivered tokens per second and KV use of this server, look after look."""
-        from labtui.serving.live_history import History, Moment
-
-        status = self.lab.server_status
-        if status is None or seen.figures is None:
-            return (), ()
-        if self._history is None or self._history[0] != status.launch_id:
-            self._history = (status.launch_id, History())
-        history = self._history[1]
-        history.add(Moment(time.monotonic(), seen.figures, seen.gpus))
-        return tuple(history.series("delivered_tps")), tuple(history.series("kv_share"))
 
     # --- start and stop
 

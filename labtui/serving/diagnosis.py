@@ -29,7 +29,8 @@ _LONGEST_TEXT = 300
 class Cause:
     """line: the number of the line that shows it, from 1; text: that line, cut.
 
-    change: settings of a plan that would help, to be offered and never applied unasked.
+    change: settings of a plan that would help, to be offered and never applied unasked. other_changes: what else would,
+    each on its own.
     kind: "request" is about one request while the server lives; "warning" is no fault.
     """
 
@@ -41,6 +42,7 @@ class Cause:
     text: str = ""
     kind: Kind = "cause"
     change: Mapping[str, str] = field(default_factory=dict)
+    other_changes: tuple[Mapping[str, str], ...] = ()
 
     @property
     def fatal(self) -> bool:
@@ -56,6 +58,7 @@ class Cause:
             "text": self.text,
             "kind": self.kind,
             "change": dict(self.change),
+            "other_changes": [dict(one) for one in self.other_changes],
         }
 
 
@@ -76,6 +79,7 @@ class Failure:
     kind: Kind = "cause"
     rank: int = _DEFAULT_RANK
     change: Mapping[str, str] = field(default_factory=dict)
+    other_changes: tuple[Mapping[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,6 +173,9 @@ def _cause(failure: Failure, line: LogLine, groups: Mapping[str, str]) -> Cause:
     def filled(text: str) -> str:
         return re.sub(r"\{([a-z_]+)\}", lambda match: groups.get(match.group(1), "an unknown value"), text)
 
+    def settings(change: Mapping[str, str]) -> dict[str, str]:
+        return {name: filled(value) for name, value in change.items()}
+
     return Cause(
         id=failure.id,
         title=filled(failure.title),
@@ -177,7 +184,8 @@ def _cause(failure: Failure, line: LogLine, groups: Mapping[str, str]) -> Cause:
         line=line.number,
         text=_cut(line.message.strip()),
         kind=failure.kind,
-        change={name: filled(value) for name, value in failure.change.items()},
+        change=settings(failure.change),
+        other_changes=tuple(settings(one) for one in failure.other_changes),
     )
 
 
@@ -254,5 +262,6 @@ def _failure(entry: dict[str, Any]) -> Failure:
     values = dict(entry)
     for name in ("patterns", "near", "not_patterns", "absent"):
         values[name] = tuple(re.compile(pattern) for pattern in values.get(name, ()))
-    values["phase"] = tuple(values.get("phase", ()))
+    for name in ("phase", "other_changes"):
+        values[name] = tuple(values.get(name, ()))
     return Failure(**values)

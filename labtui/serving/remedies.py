@@ -1,4 +1,4 @@
-"""From the named cause of a death to another plan that avoids it. Offered as a plan, never started unasked."""
+"""From the named cause of a death to other plans that avoid it. Offered as plans, never started unasked."""
 
 from __future__ import annotations
 
@@ -19,9 +19,12 @@ from labtui.serving.plan import Plan, make_plan
 
 UTILIZATION = "--gpu-memory-utilization"
 LENGTH, SEQUENCES = "--max-model-len", "--max-num-seqs"
+CACHE_TYPE, CACHE_BYTES = "--kv-cache-dtype", "--kv-cache-memory-bytes"
 STEP, LOWEST, HIGHEST = 0.05, 0.30, 0.95
 SHORTEST = 256
 LEFT_FREE_GIB = 0.5
+SPARE = 1.1
+MOST_OFFERED = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,18 +42,39 @@ class Remedy:
 Change = tuple[Asked, str]
 
 
-def remedy(
-    plan: Plan, cause: Cause, *, machine: Machine | None = None, measured: Iterable[MeasuredLaunch] = ()
+def remedies(
+    plan: Plan, causes: Iterable[Cause], *, machine: Machine | None = None, measured: Iterable[MeasuredLaunch] = ()
+) -> tuple[tuple[Cause, Remedy], ...]:
+    """The plans that avoid the first cause for which there is one, best first; no two start the same server."""
+    kept = tuple(measured)
+    for cause in causes:
+        found: dict[str, Remedy] = {}
+        for change in (cause.change, *cause.other_changes):
+            other = _remedy(plan, cause, change, machine, kept)
+            if other is not None:
+                # A change of the port alone starts the same server elsewhere, which is what was wanted then.
+                found.setdefault(f"{other.plan.key} {other.plan.port if other.plan.port_asked else ''}", other)
+        if found:
+            return tuple((cause, one) for one in found.values())[:MOST_OFFERED]
+    return ()
+
+
+def _remedy(
+    plan: Plan,
+    cause: Cause,
+    change: Mapping[str, str],
+    machine: Machine | None,
+    measured: tuple[MeasuredLaunch, ...],
 ) -> Remedy | None:
     """None where no setting helps, or where none is left to be changed."""
-    if plan.asked is None or not cause.change:
+    if plan.asked is None:
         return None
     asked, said = plan.asked, []
-    for name, value in cause.change.items():
-        change = CHANGES[name](plan, asked, value, cause)
-        if change is None:
+    for name, value in change.items():
+        done = CHANGES[name](plan, asked, value, cause)
+        if done is None:
             continue
-        asked, words = change
+        asked, words = done
         said.append(words)
     if not said:
         return None
@@ -59,18 +83,6 @@ def remedy(
     except LabError:
         return None
     return Remedy(made, " and ".join(said))
-
-
-def first_remedy(
-    plan: Plan, causes: Iterable[Cause], *, machine: Machine | None = None, measured: Iterable[MeasuredLaunch] = ()
-) -> tuple[Cause, Remedy] | None:
-    """The best cause that has one."""
-    kept = tuple(measured)
-    for cause in causes:
-        found = remedy(plan, cause, machine=machine, measured=kept)
-        if found is not None:
-            return cause, found
-    return None
 
 
 def _port(plan: Plan, asked: Asked, value: str, cause: Cause) -> Change | None:
@@ -112,6 +124,27 @@ def _utilization(plan: Plan, asked: Asked, value: str, cause: Cause) -> Change |
     if not LOWEST <= share <= HIGHEST:
         return None
     return asked.with_flag(UTILIZATION, f"{share:.2f}"), f"{share:.2f} of the card for vLLM instead of {now:.2f}"
+
+
+def _kv_cache(plan: Plan, asked: Asked, value: str, cause: Cause) -> Change | None:
+    """vLLM's CPU build computes no fp8 cache, and a plan that was short of memory has one already."""
+    now = next((flag.value for flag in plan.flags if flag.name == CACHE_TYPE), "auto")
+    if plan.on_cpu or (now or "auto") != "auto" or any(own.name == CACHE_TYPE for own in plan.own_flags):
+        return None
+    return asked.with_flag(CACHE_TYPE, value), f"the KV cache in {value}, with room for about twice as many tokens"
+
+
+def _kv_cache_memory(plan: Plan, asked: Asked, value: str, cause: Cause) -> Change | None:
+    """On the CPU the size of the cache is given in bytes. value: GiB that one request needs, or a word."""
+    now = _number(plan, CACHE_BYTES)
+    if now is None:
+        return None
+    wanted = round(max(2 * now, (_float(value) or 0.0) * 2**30 * SPARE))
+    return asked.with_flag(CACHE_BYTES, str(wanted)), f"{_size(wanted)} for the KV cache instead of {_size(now)}"
+
+
+def _size(count: float) -> str:
+    return f"{count / 2**30:,.1f} GiB" if count >= 2**30 else f"{count / 2**20:,.1f} MiB"
 
 
 def _checkpoint(plan: Plan, asked: Asked, value: str, cause: Cause) -> Change | None:
@@ -166,13 +199,15 @@ CHANGES: Mapping[str, Callable[[Plan, Asked, str, Cause], Change | None]] = Mapp
         "max_model_len": _length,
         "max_num_seqs": _sequences,
         "gpu_memory_utilization": _utilization,
+        "kv_cache": _kv_cache,
+        "kv_cache_memory": _kv_cache_memory,
         "checkpoint": _checkpoint,
         "gpus": _gpus,
         "flag": _flag,
         "flag_out": _flag_out,
     }
 )
-"""By the keys of `change` in failures.toml."""
+"""By the keys of `change` and `other_changes` in failures.toml."""
 
 
 def _number(plan: Plan, name: str) -> float | None:

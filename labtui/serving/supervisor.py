@@ -14,13 +14,12 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from secrets import token_urlsafe
 from typing import TYPE_CHECKING
 
 import psutil
 
 from labtui.errors import LabError
-from labtui.serving import attaching, processes, watching
+from labtui.serving import attaching, launching, processes, watching
 from labtui.serving.asked import asked_from_json
 from labtui.serving.diagnosis import Cause
 from labtui.serving.leftovers import OtherEngines, other_engines
@@ -29,17 +28,16 @@ from labtui.serving.machine import Machine, read_machine
 from labtui.serving.measured import MeasuredLaunch
 from labtui.serving.plan import Plan, make_plan
 from labtui.serving.preflight import blocking, preflight
-from labtui.serving.remedies import Remedy, first_remedy
+from labtui.serving.remedies import Remedy, remedies
 from labtui.serving.run_conditions import run_conditions
 from labtui.serving.server_errors import already_running, not_there
-from labtui.serving.state import Ending, ServerState, StateFile, default_state_folder, new_launch_id
+from labtui.serving.state import Ending, ServerState, StateFile, default_state_folder
 from labtui.serving.status import Status
 from labtui.serving.stopping import GRACE_S, OnProgress, StopReport, stop_processes
 
 if TYPE_CHECKING:
     from exercises.endpoint import Endpoint
 
-API_KEY_VARIABLE = "LABTUI_API_KEY"
 POLL_S = 0.5
 NEVER_STARTED_AFTER_S = 10.0
 
@@ -87,56 +85,14 @@ class Supervisor:
             return self._launch(plan, machine)
 
     def _launch(self, plan: Plan, machine: Machine) -> ServerState:
-        if plan.sampler is not None:
-            plan.sampler.write()
-        launch_id = new_launch_id()
-        log = self._file.new_log(launch_id)
-        state = ServerState(
-            launch_id=launch_id,
-            kind="launched",
-            url=plan.url,
-            model=plan.served_name,
-            checkpoint=plan.checkpoint.id,
-            practice=plan.checkpoint.practice,
-            started_at=time.time(),
-            api_key=os.environ.get(API_KEY_VARIABLE) or token_urlsafe(32),
-            host=plan.host,
-            port=plan.port,
-            command=tuple(plan.argv),
-            env=dict(plan.env),
-            log_path=str(log),
-            plan_key=plan.key,
-            download_gb=None if plan.env.get("HF_HUB_OFFLINE") else plan.checkpoint.disk_gb,
-            vllm_version=plan.vllm_version,
-            root=plan.checkpoint.model_argument,
-            revision=plan.revision,
-            hardware=hardware(machine),
-            sampler={} if plan.sampler is None else plan.sampler.values,
-            asked={} if plan.asked is None else plan.asked.to_json(),
-        )
+        state = launching.intent(plan, machine, self._file)
         # Written before the process exists: if we die in between, its mark still finds it.
         self._file.write(state)
-        environment = {name: value for name, value in os.environ.items() if not name.startswith("LABTUI_")}
-        environment |= plan.env
-        environment |= processes.marks(launch_id, self.state_dir)
-        environment["VLLM_API_KEY"] = state.api_key or ""
         try:
-            with log.open("ab") as output:
-                child = subprocess.Popen(
-                    plan.argv,
-                    stdin=subprocess.DEVNULL,
-                    stdout=output,
-                    stderr=subprocess.STDOUT,
-                    env=environment,
-                    start_new_session=True,
-                )
-        except OSError as error:
+            child = launching.start_process(plan, state, self.state_dir)
+        except LabError:
             self._file.remove()
-            raise LabError(
-                f"{plan.argv[0]} could not be started",
-                error.strerror or str(error),
-                "See `labtui doctor`, which checks the installation.",
-            ) from error
+            raise
         self._children[child.pid] = child
         return self._record_process(state, child.pid)
 
@@ -266,21 +222,21 @@ class Supervisor:
         path = self.log_path
         return [] if path is None else last_lines(path, count)
 
-    def offer(
+    def offers(
         self, status: Status, *, machine: Machine | None = None, measured: Iterable[MeasuredLaunch] = ()
-    ) -> tuple[Cause, Remedy] | None:
-        """For a server that died: a plan that avoids what ended it, where one change of the plan does."""
+    ) -> tuple[tuple[Cause, Remedy], ...]:
+        """For a server that died: plans that avoid what ended it, best first, where a change of the plan does."""
         state = self._read()
         asked = None if state is None or not status.died else asked_from_json(state.asked)
         if asked is None or not status.causes:
-            return None
+            return ()
         try:
             before = make_plan(**asked.choices(), machine=machine)
         except LabError:
-            return None
+            return ()
         if state is not None and state.port is not None:
             before = replace(before, port=state.port)
-        return first_remedy(before, status.causes, machine=machine, measured=measured)
+        return remedies(before, status.causes, machine=machine, measured=measured)
 
     # --- another server
 
@@ -296,7 +252,7 @@ class Supervisor:
                 if state.url == url:
                     return state
                 raise already_running(state)
-            attached = attaching.look_at(url, api_key or os.environ.get(API_KEY_VARIABLE))
+            attached = attaching.look_at(url, api_key or os.environ.get(launching.API_KEY_VARIABLE))
             self._file.write(attached)
             return attached
 
@@ -412,13 +368,3 @@ class Supervisor:
             ended = replace(now, ended=how, ended_at=time.time(), exit_code=self._exit_code(state.pid), api_key=None)
             self._file.write(ended)
             return ended
-
-
-def hardware(machine: Machine) -> tuple[str, ...]:
-    """What a run should say that it ran on."""
-    if machine.gpus:
-        return tuple(
-            f"{card.name}, {card.total_gib:.1f} GiB, driver {card.driver or 'unknown'}" for card in machine.gpus
-        )
-    total = psutil.virtual_memory().total / 2**30
-    return (f"CPU, {os.cpu_count() or 1} cores, {total:.0f} GiB of memory",)

@@ -11,9 +11,10 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from labtui.errors import USAGE, LabError, is_explained
+from labtui.serving.launching import hardware
 from labtui.serving.machine import Machine
 from labtui.serving.plan import Plan, make_plan
-from labtui.serving.supervisor import Supervisor, hardware
+from labtui.serving.supervisor import Supervisor
 from labtui.serving.tuning import (
     TOGETHER,
     Rate,

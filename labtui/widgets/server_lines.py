@@ -47,8 +47,9 @@ class ServerMoment:
 
     plan, findings: what the next start would do, and what was found before it. fault: why the last start or stop, or
     the plan, came to nothing. estimate_s: how long the last such launch took. doing: what labtui is just doing to the
-    server. found: the server ran before this labtui came. log: its last lines. way_out: what would avoid the death of
-    which the status tells. rates, kv: delivered tokens per second and the share of the KV cache, look after look.
+    server. found: the server ran before this labtui came. log: its last lines. ways_out: what would avoid the death of
+    which the status tells, best first. rates, kv: delivered tokens per second and the share of the KV cache, look after
+    look.
     """
 
     status: Status | None = None
@@ -62,17 +63,17 @@ class ServerMoment:
     found: bool = False
     now: datetime | None = None
     log: tuple[str, ...] = field(default=())
-    way_out: WayOut | None = None
+    ways_out: tuple[WayOut, ...] = ()
     rates: tuple[float | None, ...] = ()
     kv: tuple[float | None, ...] = ()
 
     @property
-    def offer(self) -> WayOut | None:
-        """The way out, where it is about the death that is shown."""
-        status, found = self.status, self.way_out
-        if found is None or status is None or not status.died or self.fault is not None or self.doing:
-            return None
-        return found if found.launch_id == status.launch_id else None
+    def offers(self) -> tuple[WayOut, ...]:
+        """The ways out that are about the death that is shown."""
+        status = self.status
+        if status is None or not status.died or self.fault is not None or self.doing:
+            return ()
+        return tuple(one for one in self.ways_out if one.launch_id == status.launch_id)
 
 
 def state_line(moment: ServerMoment) -> str:
@@ -279,12 +280,15 @@ def changed_flags(plan: Plan, before: Sequence[str]) -> str:
 
 
 def offer_lines(moment: ServerMoment, width: int) -> tuple[str, ...]:
-    """What a key does about a death: another plan, and the line of the log that tells of it."""
-    status, offer, lines = moment.status, moment.offer, []
+    """What a key does about a death: other plans, and the line of the log that tells of it."""
+    status, lines = moment.status, []
     if status is None or not status.died or moment.fault is not None or moment.doing:
         return ()
-    if offer is not None:
+    for number, offer in enumerate(moment.offers, 1):
         words = visible_line(offer.remedy.words)
+        if number > 1:
+            lines.append(_with_key(f"  Or with {words.removeprefix('with ')}", f"[{number}]", width))
+            continue
         start = f"Restart with {visible_line(offer.flags)}" if offer.flags else f"Restart with {words}"
         lines.append(_with_key(f"> {start}", "[enter]", width))
         if offer.flags:

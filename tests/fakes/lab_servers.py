@@ -33,7 +33,7 @@ class ServerThere:
     status_now: Status = field(default_factory=lambda: Status("stopped"))
     log_path: Path | None = None
     launch: Any = None
-    offered: Any = None
+    offered: tuple[Any, ...] = ()
 
     def __post_init__(self) -> None:
         if self.status_now.state == "stopped" and self.url != "http://127.0.0.1:1":
@@ -50,7 +50,7 @@ class ServerThere:
     def status(self, wait_s: float = 0.0) -> Status:
         return self.status_now
 
-    def offer(self, status: Status, **known: Any) -> Any:
+    def offers(self, status: Status, **known: Any) -> tuple[Any, ...]:
         return self.offered
 
     def endpoint(self) -> Endpoint:

@@ -307,6 +307,26 @@ def test_a_server_that_died_is_started_again_with_the_one_change_that_helps(lab,
     assert lab("serve", "start", "--fix").exit_code != 0
 
 
+def test_a_death_that_is_met_in_several_ways_is_offered_all_of_them_and_one_is_taken_by_its_number(lab, fake) -> None:
+    fake.behaves(die_with=str(LOGS / "fail-kv-too-small.log"))
+    assert lab("serve", "start", "--wait", "--checkpoint", "practice").exit_code == NO_SERVER
+    told = lab("serve", "status").stdout
+    assert "each of these avoids it:" in told
+    assert "  1. requests of " in told and "  → labtui serve start --fix, which is: " in told
+    assert (
+        "  2. 256.0 MiB for the KV cache instead of 128.0 MiB" in told
+        and "  → labtui serve start --fix 2, which is: " in told
+    )
+    seen = lab.json("serve", "status")
+    assert len(seen["remedies"]) == 2 and seen["remedy"] == seen["remedies"][0]
+    none = lab("serve", "start", "--fix", "3")
+    assert none.exit_code == USAGE and "There is no change number 3" in none.stderr
+    fake.behaves()
+    again = lab("serve", "start", "--fix", "2", "--wait")
+    assert again.exit_code == 0, again.output
+    assert "MiB for the KV cache instead of" in again.stderr
+
+
 def test_leftovers_and_others_are_listed_and_only_ours_can_be_ended(lab, fake) -> None:
     assert lab("serve", "stop", "--leftovers").stdout.startswith("Nothing of an earlier server")
     started = lab.json("serve", "start", "--wait", "--checkpoint", "practice")

@@ -123,9 +123,13 @@ def test_dead(picture, size, monkeypatch) -> None:
     server.be("stopped", launch_id="l", causes=(cause,), log_path=Path("/home/you/labtui/logs/20260302.log"))
     asked = Asked("practice", max_model_len=1536)
     plan = make_plan(**asked.choices(), machine=MACHINE)
-    server.offered = cause, Remedy(plan, "requests of 1,536 tokens at most instead of 4,096")
+    larger = make_plan("practice", machine=MACHINE, extra_flags=["--kv-cache-memory-bytes", "268435456"])
+    server.offered = (
+        (cause, Remedy(plan, "requests of 1,536 tokens at most instead of 4,096")),
+        (cause, Remedy(larger, "256.0 MiB for the KV cache instead of 128.0 MiB")),
+    )
     server.launch = SimpleNamespace(command=tuple(make_plan("practice", machine=MACHINE).argv))
-    monkeypatch.setattr("labtui.screens.lab_server.record_launch", lambda *known: None)
+    monkeypatch.setattr("labtui.launch_record.record_launch", lambda *known: None)
     assert picture(server, size)
 
 

