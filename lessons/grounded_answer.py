@@ -101,12 +101,7 @@ def _line_faults(lesson: Lesson, text: str) -> Iterator[AnswerFault]:
             columns = [plain_form(cell) for cell in line.strip().strip("|").split("|")]
         elif "|" in line and columns:
             asks = any("timestamp" in column or "claim" in column for column in columns)
-            if (
-                asks
-                and not TABLE_RULE.match(line)
-                and OUTSIDE not in line.lower()
-                and not cites
-            ):
+            if asks and not TABLE_RULE.match(line) and OUTSIDE not in line.lower() and not cites:
                 yield AnswerFault(number, "table", "This row cites no anchor.", line.strip())
         elif (
             not outside
