@@ -54,8 +54,7 @@ def read_configuration(path: Path | None = None) -> Configuration:
     except FileNotFoundError:
         return Configuration(path=path)
     except NotADirectoryError as error:
-        fix = "XDG_CONFIG_HOME must name a folder, and where it is not set, HOME must."
-        raise _unusable(path, "what should be its folder is none", fix) from error
+        raise _unusable(path, f"{_no_folder(path)} is no folder", _mend_folder()) from error
     except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise _unusable(path, str(error), "Mend the file, or move it away to start with the defaults.") from error
     for key in data:
@@ -113,6 +112,18 @@ def _paths(data: Mapping[str, Any], key: str, path: Path, example: str) -> tuple
     if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
         raise _unusable(path, f"{key} must be a list of paths, not {value!r}", f"Write {key} = {example}.")
     return tuple(folder for one in value if (folder := _folder_of(path, one)) is not None)
+
+
+def _no_folder(path: Path) -> Path:
+    """The first of the folders on the way to the file that is something else."""
+    return next((one for one in reversed(path.parents) if one.exists() and not one.is_dir()), path.parent)
+
+
+def _mend_folder() -> str:
+    """By what it is that named the folder on this machine."""
+    if os.environ.get("XDG_CONFIG_HOME", "").strip():
+        return "XDG_CONFIG_HOME must name a folder; without it, the folder is under HOME."
+    return "HOME must name a folder; XDG_CONFIG_HOME can name another one for configurations."
 
 
 def _folder_of(path: Path, written: str | None) -> Path | None:

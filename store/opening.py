@@ -128,6 +128,11 @@ class Store:
     ) -> None:
         self.close()
 
+    def mark_of_others(self) -> int:
+        """Another number once somebody else, such as a command, has written to the file since it was last asked for."""
+        with self._connection.reading() as db:
+            return int(db.execute("PRAGMA data_version").fetchone()[0])
+
     def check(self) -> list[str]:
         """What is wrong with the database, one sentence each; empty if it is sound."""
         with self._connection.reading() as db:

@@ -10,6 +10,7 @@ from textual.containers import Vertical, VerticalScroll
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
+from labtui.program import as_typed
 from labtui.screens.page import Page
 from labtui.widgets.commands import Command, bindings
 
@@ -52,7 +53,7 @@ class HelpBox(ModalScreen[None]):
         table.add_column(no_wrap=True, justify="right")
         table.add_column()
         for command in (*self._page.PAGE_COMMANDS, *self._everywhere):
-            table.add_row(Text(command.key_names, style="bold"), Text(command.tip))
+            table.add_row(Text(command.key_names, style="bold"), Text(as_typed(command.tip)))
         return table
 
     def action_scroll(self, lines: int) -> None:
@@ -61,4 +62,4 @@ class HelpBox(ModalScreen[None]):
 
 def _paragraphs(text: str) -> str:
     """Lines of a paragraph joined, so that it wraps at any width; lines that keep their place stay."""
-    return "\n\n".join(" ".join(part.split("\n")) for part in text.strip().split("\n\n"))
+    return as_typed("\n\n".join(" ".join(part.split("\n")) for part in text.strip().split("\n\n")))

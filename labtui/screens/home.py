@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from collections import Counter
 from textwrap import shorten
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from rich.table import Table
 from rich.text import Text
@@ -14,11 +14,15 @@ from textual.message import Message
 from textual.widgets import OptionList, Static
 
 from labtui.next_step import NextStep, next_step
+from labtui.program import as_typed
 from labtui.screens.home_picture import Event, HomePicture, home_picture
 from labtui.screens.page import Page
 from labtui.terminal_text import visible, visible_line
 from labtui.widgets.choices import Choice, Choices
 from labtui.widgets.commands import Command, bindings
+
+if TYPE_CHECKING:
+    from store.opening import Store
 
 NEXT = "next"
 WHAT_LETTERS = 9
@@ -58,6 +62,8 @@ on a day that depends on how well you knew them.
         self.picture: HomePicture | None = None
         self.next: NextStep | None = None
         self._told: str | None = None
+        self._mark: int | None = None
+        self._stale = True
 
     def compose_body(self) -> ComposeResult:
         yield Static(id="notices", markup=False)
@@ -76,11 +82,26 @@ on a day that depends on how well you knew them.
 
     def refresh_picture(self) -> None:
         """Collect the picture anew, where the store and the lessons are there by now."""
-        if self.is_mounted and self.lab.store_usable and self.lab.lessons is not None:
-            lessons, now = self.lab.lessons, self.lab.now()
-            self.read_store(
-                lambda store: home_picture(store, lessons, now), lambda picture: self.post_message(self.Seen(picture))
-            )
+        self._stale = True
+        self._look_at_store()
+
+    def _look_at_store(self) -> None:
+        """The picture, where it is wanted anew or a command has written something meanwhile."""
+        if not (self.is_mounted and self.lab.store_usable and self.lab.lessons is not None):
+            return
+        lessons, now, known = self.lab.lessons, self.lab.now(), None if self._stale else self._mark
+
+        def newer(store: Store) -> tuple[int, HomePicture | None]:
+            mark = store.mark_of_others()
+            return mark, None if mark == known else home_picture(store, lessons, now)
+
+        self.read_store(newer, self._store_seen)
+
+    def _store_seen(self, found: tuple[int, HomePicture | None]) -> None:
+        self._mark, picture = found
+        if picture is not None:
+            self._stale = False
+            self.post_message(self.Seen(picture))
 
     def show_fault(self, error: BaseException) -> None:
         # Told once: closing the box brings this page back, which reads the store again.
@@ -102,6 +123,8 @@ on a day that depends on how well you knew them.
             wanted = next_step(self.picture.standings, self._server_state)
             if wanted != self.next:
                 self._show()
+        if self.is_current:
+            self._look_at_store()
 
     @property
     def _server_state(self) -> str:
@@ -125,7 +148,7 @@ on a day that depends on how well you knew them.
                 NEXT,
                 visible_line(self.next.title),
                 right="",
-                below=(shorten(visible_line(self.next.why), 150, placeholder="…"),),
+                below=(shorten(as_typed(visible_line(self.next.why)), 150, placeholder="…"),),
             ),
             Choice(None, ""),
             Choice(None, "LESSONS"),
@@ -189,7 +212,7 @@ on a day that depends on how well you knew them.
             return
         match step.kind, step.lesson:
             case _, None:
-                self.say(f"{step.title}. {step.why}")
+                self.say(f"{step.title}. {step.why} {step.command}")
             case "recall", str(lesson):
                 self.lab.open_recall(lesson)
             case "serve" | "wait" | "run", str(lesson):

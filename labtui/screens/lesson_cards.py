@@ -16,6 +16,7 @@ from exercises.errors import ExerciseError
 from labtui.gates import NamedRun
 from labtui.made import in_studio
 from labtui.predicting import Predicted, exercise_of, outcome_words, seen_words
+from labtui.program import as_typed
 from labtui.terminal_text import visible
 from labtui.widgets.writing import Writing
 from lessons.evidence import counts_for_gate, piece_for_gate
@@ -109,7 +110,7 @@ class Prose(Markdown):
     """Markdown of a lesson; links are text, nothing is opened."""
 
     def __init__(self, text: str, classes: str | None = None) -> None:
-        super().__init__(visible(text.strip()), open_links=False, classes=classes)
+        super().__init__(as_typed(visible(text.strip())), open_links=False, classes=classes)
 
 
 class Heading(Static):

@@ -14,6 +14,7 @@ from textual.content import Content
 from textual.screen import Screen
 from textual.widgets import Static
 
+from labtui.program import as_typed
 from labtui.terminal_text import visible
 from labtui.widgets.commands import Command, bindings
 from labtui.widgets.key_line import KeyLine
@@ -89,13 +90,13 @@ class Page(Screen[None]):
 
     def say_next(self, text: str) -> None:
         """What to do next; it stands until the page says otherwise."""
-        self._next = visible(text)
+        self._next = as_typed(visible(text))
         self._notice = ""
         self._show_line()
 
     def say(self, text: str, *, fault: bool = False) -> None:
         """What just happened; it stands until `quiet`, or until the page says what is next."""
-        self._notice = f"{'✗' if fault else '✓'} {visible(text)}"
+        self._notice = f"{'✗' if fault else '✓'} {as_typed(visible(text))}"
         self._show_line(fault)
 
     def quiet(self) -> None:

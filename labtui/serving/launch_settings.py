@@ -172,8 +172,17 @@ class Choice:
         origin = f"{self.gpus} × " if self.gpus > 1 else ""
         spread = [f"spread over {self.gpus} GPUs: {self.parallel.words()}"] if self.gpus > 1 else []
         inputs = f"{origin}{total:.1f} GiB card {given}, {usable:.1f} GiB of it usable; vLLM {self._vllm_text}"
-        why = (*notes, *budget.why, *told, inputs, *spread)
+        why = (*notes, *budget.why, *self._about_cache(row), *told, inputs, *spread)
         return Settings(self._gpu_flags(row, sequences, total), fit, why, budget, self._gpu_env())
+
+    def _about_cache(self, row: CardDefaults) -> list[str]:
+        """A cache of less precision than the weights is never taken in silence."""
+        if row.kv_cache_dtype == "auto" or own_value(self.own, "--kv-cache-dtype") is not None:
+            return []
+        return [
+            f"the KV cache is kept in {row.kv_cache_dtype}, a little less exact, since a card of this size is short of "
+            "memory; --kv-cache-dtype auto keeps it in bf16, where it fits"
+        ]
 
     def _measured(self, row: CardDefaults, total: float) -> MeasuredLaunch | None:
         """What an earlier launch like this one told; nothing for a card that is only named."""

@@ -207,7 +207,8 @@ def plan_lines(moment: ServerMoment, *, long: bool = False) -> tuple[str, ...]:
     # The reason of a fit begins with the same words.
     first, *others = [visible_line(reason) for reason in plan.why] or [""]
     first = first.removeprefix("fits: ")
-    head = f"PLAN  {plan.checkpoint.id} {where} · {FIT_WORDS[plan.fit]}{f': {first}' if first else ''}"
+    cache = next((f" · {flag.value} KV cache" for flag in plan.flags if flag.name == "--kv-cache-dtype"), "")
+    head = f"PLAN  {plan.checkpoint.id} {where}{cache} · {FIT_WORDS[plan.fit]}{f': {first}' if first else ''}"
     return (head, *(f"· {reason}" for reason in others)) if long else (head,)
 
 

@@ -81,3 +81,17 @@ def test_a_failed_write_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.
         write_configuration(Configuration(port=2, path=path))
     assert path.read_text() == "port = 1\n"
     assert [file.name for file in tmp_path.iterdir()] == ["config.toml"]
+
+
+@pytest.mark.parametrize(("variable", "named"), [("XDG_CONFIG_HOME", "XDG_CONFIG_HOME"), ("HOME", "HOME")])
+def test_what_should_be_a_folder_is_named_with_the_variable_that_says_so(
+    tmp_path, monkeypatch, variable, named
+) -> None:
+    file = tmp_path / "file"
+    file.write_text("")
+    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
+    monkeypatch.setenv(variable, str(file))
+    with pytest.raises(LabError) as fault:
+        read_configuration()
+    assert f"{file} is no folder" in fault.value.cause
+    assert fault.value.fix.startswith(f"{named} must name a folder")

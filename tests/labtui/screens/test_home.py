@@ -49,6 +49,32 @@ async def test_what_was_done_is_shown_with_its_label(running, in_store, make_run
         assert "1/4 gates" in lab.text
 
 
+async def test_what_a_command_did_meanwhile_is_shown_at_the_next_look(running, in_store, make_run) -> None:
+    async with running() as lab:
+        assert "Nothing yet." in lab.text
+        collected = []
+        seen = lab.screen.post_message
+        lab.screen.post_message = lambda message: collected.append(message) or seen(message)
+        in_store(lambda store: store.runs.add(make_run()))
+        lab.app.look_at_server()
+        await lab.settle()
+        assert "practice · 350 tok/s end to end · passed" in lab.text
+        lab.app.look_at_server()
+        await lab.settle()
+        assert len([one for one in collected if isinstance(one, HomeScreen.Seen)]) == 1, "nothing new is not collected"
+
+
+async def test_hints_are_the_commands_that_this_person_types(running, monkeypatch) -> None:
+    monkeypatch.setenv("LABTUI_PROGRAM", "./lab")
+    async with running() as lab:
+        await lab.press("d", "question_mark")
+        assert "The command `./lab doctor` prints the same." in str(lab.screen.query(".help-prose").first(Static).content)
+        await lab.press("escape", "escape")
+        lab.screen.say("See `labtui serve status`.")
+        await lab.settle()
+        assert "See `./lab serve status`." in lab.line
+
+
 @pytest.mark.parametrize(
     ("key", "screen"), [("r", RecallScreen), ("v", VerdictScreen), ("e", ExportScreen), ("d", DoctorScreen)]
 )

@@ -360,3 +360,18 @@ def test_planning_does_not_import_vllm() -> None:
         cwd=Path(__file__).parents[3],
     )
     assert done.stdout.strip() == "False"
+
+
+def test_a_cache_in_fp8_is_said_where_labtui_chose_it_and_not_where_you_did() -> None:
+    def about(plan: Plan) -> list[str]:
+        return [why for why in plan.why if "the KV cache is kept in fp8" in why]
+
+    small = make_plan("fp8", machine=CPU, vram_gib=48)
+    assert ("--kv-cache-dtype", "fp8") in [(flag.name, flag.value) for flag in small.flags]
+    assert len(about(small)) == 1
+    for other in (
+        make_plan("fp8", machine=CPU, vram_gib=48, extra_flags=["--kv-cache-dtype", "fp8"]),
+        make_plan("bf16", machine=CPU, vram_gib=141),
+        make_plan("practice", machine=CPU),
+    ):
+        assert about(other) == []

@@ -172,6 +172,12 @@ def test_a_death_offers_the_changed_flags_by_key() -> None:
     assert server_lines.offer_lines(dead(flags=""), 76)[0].startswith("> Restart with requests of 1,536 tokens at most")
 
 
+def test_a_cache_of_less_precision_stands_in_the_plans_line() -> None:
+    plan = make_plan("fp8", machine=MACHINE, vram_gib=48)
+    (line,) = server_lines.plan_lines(replace(moment(), plan=plan))
+    assert line.startswith("PLAN  fp8 on 1 GPU · fp8 KV cache · fits: ")
+
+
 def test_each_further_way_out_has_its_number() -> None:
     one = dead().ways_out[0]
     others = [replace(one, remedy=replace(one.remedy, words=words)) for words in ("the KV cache in fp8", "with --x")]
