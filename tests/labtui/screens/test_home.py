@@ -68,7 +68,8 @@ async def test_hints_are_the_commands_that_this_person_types(running, monkeypatc
     monkeypatch.setenv("LABTUI_PROGRAM", "./lab")
     async with running() as lab:
         await lab.press("d", "question_mark")
-        assert "The command `./lab doctor` prints the same." in str(lab.screen.query(".help-prose").first(Static).content)
+        prose = str(lab.screen.query(".help-prose").first(Static).content)
+        assert "The command `./lab doctor` prints the same." in prose
         await lab.press("escape", "escape")
         lab.screen.say("See `labtui serve status`.")
         await lab.settle()
