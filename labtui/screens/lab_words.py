@@ -23,6 +23,9 @@ o shows a result in full: your number beside the public claims that mean the sam
 be so fast, and how to repeat it. u lists all runs. Each value shows its definition when it is chosen: i goes to the
 values, ↑ ↓ walk them.
 
+b shows two kept answers to the same prompt, from two models or two settings, and you judge before anybody says whose
+they are.
+
 Numbers of the practice checkpoint are labelled so: they say nothing about DiffusionGemma.
 
 The server's figures come from its metrics page, whoever's requests they are; a dash: the page does not have it.
