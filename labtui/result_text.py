@@ -17,11 +17,12 @@ from exercises.memory_floor import DEFINITION as FLOOR_DEFINITION
 from exercises.memory_floor import MemoryFloor, doubt_of, memory_floor
 from exercises.records import NotMeasurable, Run
 from exercises.speed import DEFINITIONS, LABELS, TRIAL_DEFINITIONS, format_rate, format_seconds, speed_lines
-from exercises.tasks import find_task, task_set_for
+from exercises.tasks import find_task
 from exercises.trial import Summary, summarise
 from labtui.cli.run_text import CONDITIONS, NOT_CHECKED, SETTINGS, conditions_of, label_of, marked_rate, spread_text
 from labtui.program import as_typed
 from labtui.serving.checkpoints import checkpoints
+from labtui.task_shelf import tasks_for
 
 PRACTICE = "practice checkpoint: these numbers say nothing about DiffusionGemma"
 NOT_RECORDED = "not recorded"
@@ -341,7 +342,7 @@ def repeat_command(measured: Measured) -> str:
 
 def _runs_code(run: Run) -> bool:
     try:
-        return find_task(run.task, task_set_for(run.checkpoint, run.practice)).runs_code
+        return find_task(run.task, tasks_for(run.checkpoint, run.practice)).runs_code
     except ExerciseError:
         return False
 

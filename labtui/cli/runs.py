@@ -60,6 +60,9 @@ def _row(run: Run) -> tuple[str, ...]:
 @click.argument("run_id", metavar="RUN")
 @click.option("--recompute", is_flag=True, help="Compute every number again from the stored chunk timeline.")
 @click.option(
+    "--number", is_flag=True, help="Only its headline, or its trial's, with all that it needs to stand alone."
+)
+@click.option(
     "--bundle",
     type=GivenPath(path_type=Path, dir_okay=False),
     metavar="FILE",
@@ -67,7 +70,7 @@ def _row(run: Run) -> tuple[str, ...]:
 )
 @json_option
 @pass_session
-def show(session: Session, run_id: str, recompute: bool, bundle: Path | None, as_json: bool) -> int:
+def show(session: Session, run_id: str, recompute: bool, number: bool, bundle: Path | None, as_json: bool) -> int:
     """One run with every number and its definition. RUN is an id or the beginning of one.
 
     With --recompute: exit 1 if a number comes out different from the stored one.
@@ -79,6 +82,13 @@ def show(session: Session, run_id: str, recompute: bool, bundle: Path | None, as
         from labtui.artifacts.bundle import write_bundle
 
         session.say(f"The evidence bundle of run {run.id}: {write_bundle(run, bundle)}")
+    if number and not (recompute or as_json):
+        from labtui.result_text import Measured, number_text
+        from labtui.terminal_text import visible
+
+        trial = session.store.runs.list(trial=run.trial)[::-1] if run.trial else []
+        click.echo(visible(number_text(Measured(run, tuple(trial), alone=run.warmup))))
+        return DONE
     if not recompute:
         from labtui.claims import claims_beside_run, claims_to_json
         from labtui.cli.claims_text import claim_lines, known_claims

@@ -47,8 +47,8 @@ and why, the conditions, whether the card can be so fast at all, what the checke
 ↑ ↓ walk the lines; the chosen one shows what its label means. n goes to the next part. A number of the practice
 checkpoint stands beside no claim.
 
-The commands: labtui show RUN prints a run with its claims, --recompute computes it again, --bundle writes its evidence;
-labtui compare TRIAL sums up a trial.
+The commands: labtui show RUN prints a run with its claims, --recompute computes it again, --bundle writes its evidence,
+--number prints what c copies; labtui compare TRIAL sums up a trial.
 
 {result_glossary()}
 """

@@ -196,3 +196,14 @@ def test_every_condition_of_a_run_has_its_definition(lab, keep_run) -> None:
     shown = " ".join(lab("show", run.id).stdout.split())
     for name in ("prefix cache", "traffic", "thinking", "step cap"):
         assert CONDITIONS[name] in shown
+
+
+def test_number_is_the_headline_with_all_that_it_needs_to_stand_alone(lab, keep_run) -> None:
+    run = keep_run()
+    lines = lab("show", run.id, "--number").stdout.splitlines()
+    assert lines[0] == "practice checkpoint: these numbers say nothing about DiffusionGemma"
+    assert lines[1].startswith("end to end 350 tok/s · coding · practice") and lines[1].endswith(f"run {run.id}")
+    assert lines[2] == "end to end: Completion tokens ÷ (last content byte − request sent)."
+    runs = [keep_run(trial="t-1", warmup=n == 0) for n in range(4)]
+    text = lab("show", runs[-1].id, "--number").stdout
+    assert "end to end 350 tok/s, median of 3" in text and "1 warm-up dropped · trial t-1" in text

@@ -29,7 +29,7 @@ from tests.labtui.test_trial_progress import FIXTURES
 def recorded_runs(make_run) -> list[Run]:
     paths = [
         path
-        for pattern in ("vllm-cpu-0.32/streams/*.txt", "vllm-cuda-0.26/*.json", "vllm-cuda-0.26/streams/*.txt")
+        for pattern in ("vllm-cpu-0.32*/streams/*.txt", "vllm-cuda-0.26/*.json", "vllm-cuda-0.26/streams/*.txt")
         for path in sorted(FIXTURES.glob(pattern))
     ]
     found = [run for path in paths for run in read_traces(path)]
