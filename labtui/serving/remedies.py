@@ -51,7 +51,9 @@ def remedies(
         found: dict[str, Remedy] = {}
         for change in (cause.change, *cause.other_changes):
             other = _remedy(plan, cause, change, machine, kept)
-            if other is not None:
+            first = change is cause.change
+            # What labtui's own estimate refuses is offered only where it is the catalogue's first choice.
+            if other is not None and (first or other.plan.fit != "NO"):
                 # A change of the port alone starts the same server elsewhere, which is what was wanted then.
                 found.setdefault(f"{other.plan.key} {other.plan.port if other.plan.port_asked else ''}", other)
         if found:
@@ -135,11 +137,16 @@ def _kv_cache(plan: Plan, asked: Asked, value: str, cause: Cause) -> Change | No
 
 
 def _kv_cache_memory(plan: Plan, asked: Asked, value: str, cause: Cause) -> Change | None:
-    """On the CPU the size of the cache is given in bytes. value: GiB that one request needs, or a word."""
+    """On the CPU the size of the cache is given in bytes. value: tokens wanted / tokens it has room for, or a word.
+
+    The GiB that vLLM prints are rounded to a tenth. A request takes no more than in proportion to its length.
+    """
     now = _number(plan, CACHE_BYTES)
     if now is None:
         return None
-    wanted = round(max(2 * now, (_float(value) or 0.0) * 2**30 * SPARE))
+    wanted_tokens, _, room_tokens = value.partition("/")
+    times = (_float(wanted_tokens) or 0.0) / (_float(room_tokens) or 1.0)
+    wanted = round(now * max(2.0, times * SPARE))
     return asked.with_flag(CACHE_BYTES, str(wanted)), f"{_size(wanted)} for the KV cache instead of {_size(now)}"
 
 

