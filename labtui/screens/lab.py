@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual import on
@@ -15,12 +14,13 @@ from textual.widgets import OptionList
 
 from exercises.records import Run
 from exercises.tasks import Task
-from labtui.latest_runs import latest_of, newer_runs
+from labtui.latest_runs import newer_runs
 from labtui.run_progress import Order, Outcome, Repeats
 from labtui.screens.lab_boxes import QuestionBox, RepeatsBox
 from labtui.screens.lab_desk import desk_of
 from labtui.screens.lab_server import explained
-from labtui.screens.lab_tasks import TaskList, TaskWork
+from labtui.screens.lab_tasks import TaskList
+from labtui.screens.lab_ways import LabWays
 from labtui.screens.lab_words import LAB_HELP, outcome_words
 from labtui.screens.lesson import short_title
 from labtui.screens.page import BACK
@@ -64,7 +64,7 @@ LAB_COMMANDS = (
 )
 
 
-class LabScreen(TaskWork):
+class LabScreen(LabWays):
     HELP = LAB_HELP
     PAGE_COMMANDS = LAB_COMMANDS
     BINDINGS: ClassVar[list[BindingType]] = [*bindings(*LAB_COMMANDS)]
@@ -79,7 +79,6 @@ class LabScreen(TaskWork):
     def __init__(self, lesson_id: str) -> None:
         super().__init__(lesson_id)
         self._chosen: str | None = None
-        self._runs: tuple[Run, ...] = ()
         self._newest_run: str | None = ""
         self._repeats = Repeats()
         self._runs_fault_told = False
@@ -88,10 +87,6 @@ class LabScreen(TaskWork):
     @property
     def crumbs(self) -> tuple[str, ...]:
         return short_title(self.lesson), "Lab"
-
-    @property
-    def panel(self) -> RunPanel:
-        return self.query_one(RunPanel)
 
     def compose_body(self) -> ComposeResult:
         with Container(id="lab"):
@@ -365,66 +360,3 @@ class LabScreen(TaskWork):
         if repeats is not None:
             self._repeats = repeats
             self._show_about()
-
-    # --- other screens
-
-    def action_answer(self) -> None:
-        from labtui.screens.lab_answer import AnswerScreen
-
-        if self.panel.run_shown is not None:
-            self.app.push_screen(AnswerScreen(self.panel.run_shown))
-
-    def action_result(self) -> None:
-        """Of the run that is shown or chosen, else of the latest one of the chosen task."""
-        from labtui.screens.result import ResultScreen
-
-        latest, task = self.query_one("#latest", Choices), self.chosen_task
-        chosen = latest.chosen_id if latest.has_focus else None
-        run = self.panel.run_shown or next((one for one in self._runs if one.id == chosen), None)
-        if run is not None:
-            self.app.push_screen(ResultScreen(run))
-        elif task is not None:
-            self.read_store(lambda store: latest_of(store, task.id), self._open_latest)
-
-    def _open_latest(self, run: Run | None) -> None:
-        from labtui.screens.result import ResultScreen
-
-        if run is None:
-            self.say("No run of this task yet: enter runs it.", fault=True)
-        else:
-            self.app.push_screen(ResultScreen(run))
-
-    def action_runs(self) -> None:
-        from labtui.screens.runs import RunsScreen
-
-        self.app.push_screen(RunsScreen())
-
-    def action_blind(self) -> None:
-        from labtui.screens.blind import BlindScreen
-
-        task = self.chosen_task
-        self.app.push_screen(BlindScreen(None if task is None else task.id))
-
-    def action_sweeps(self) -> None:
-        from labtui.screens.sweeps import SweepScreen
-
-        self.app.push_screen(SweepScreen(self.lesson_id))
-
-    def action_plan(self) -> None:
-        from labtui.screens.lab_plan import PlanScreen
-
-        self.app.push_screen(PlanScreen(), lambda changed: self._plan_changed())
-
-    def _plan_changed(self) -> None:
-        self.show_server(replace(self._moment, plan=None, findings=(), fault=None))
-        self.refresh_plan()
-
-    def action_log(self) -> None:
-        from labtui.screens.lab_log import LogScreen
-
-        status = self.lab.server_status
-        told = status is not None and status.died and bool(status.causes)
-        self.app.push_screen(LogScreen(status.causes[0].text if status is not None and told else ""))
-
-    def action_verdict(self) -> None:
-        self.lab.open_verdict(self.lesson_id)
