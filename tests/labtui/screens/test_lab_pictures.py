@@ -178,7 +178,12 @@ def test_an_answer(picture, size, in_store, make_run) -> None:
     in_store(lambda store: store.runs.add(run))
     server = ServerThere()
     server.be("ready", since_s=60.0, launch_id="l")
-    assert picture(server, size, "l", "enter", "v")
+
+    async def drawn(pilot) -> None:
+        await pilot.app.workers.wait_for_complete([one for one in pilot.app.workers if one.group == "answer"])
+        await pilot.pause()
+
+    assert picture(server, size, "l", "enter", "v", then=drawn)
 
 
 @TWO
