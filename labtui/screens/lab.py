@@ -101,7 +101,7 @@ class LabScreen(LabWays):
         self.refresh_plan()
         self.desk = desk_of(self.lab)
         self.server_seen()
-        self.run_moved()
+        self.desk_moved()
         self._look_at_runs()
 
     def on_screen_resume(self) -> None:
@@ -286,7 +286,7 @@ class LabScreen(LabWays):
         if self.desk is not None:
             self.desk.stop()
 
-    def run_moved(self) -> None:
+    def desk_moved(self) -> None:
         """The desk calls this when the run under way has moved or ended."""
         desk = self.desk
         if desk is None:

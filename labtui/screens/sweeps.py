@@ -132,14 +132,14 @@ them. Numbers of the practice checkpoint are labelled so: they say nothing about
 
     def on_mount(self) -> None:
         self.refresh_title()
-        moment = self.desk.moment
+        moment = self.desk.progress
         if moment is not None:
             self._order = replace(moment.order, earlier=None)
             self._task_id = moment.order.task_id or self._task_id
         self._show_choice()
         self._read_kept(None)
         self.server_seen()
-        self.sweep_moved()
+        self.desk_moved()
 
     def server_seen(self) -> None:
         super().server_seen()
@@ -306,7 +306,7 @@ them. Numbers of the practice checkpoint are labelled so: they say nothing about
     def action_cancel(self) -> None:
         self.desk.stop()
 
-    def sweep_moved(self) -> None:
+    def desk_moved(self) -> None:
         """The desk calls this when the sweep under way has moved or ended."""
         if self.desk.busy:
             self._show_progress()
@@ -316,7 +316,7 @@ them. Numbers of the practice checkpoint are labelled so: they say nothing about
         self._turn_keys()
 
     def _show_progress(self) -> None:
-        moment = self.desk.moment
+        moment = self.desk.progress
         if moment is not None:
             self.query_one("#sweep-now", Static).update("\n".join(moment.lines(self.lab.now())))
             self._draw(moment.so_far or moment.order.earlier)
