@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from labtui.running import LabEvent
     from labtui.serving.supervisor import Supervisor
 
-ESTIMATED_FROM = 5
 SWEEP_ROUNDS = 3
 
 
@@ -71,6 +70,7 @@ def run(
     from labtui.claims import claims_beside_trial, claims_to_json
     from labtui.cli.claims_text import claim_lines, known_claims
     from labtui.cli.faults import INTERRUPTED
+    from labtui.run_progress import ESTIMATED_FROM, usual_seconds
     from labtui.running import refuse_unallowed_code, refuse_unknown_task, run_and_keep, task_for, warmups_needed
 
     if task_id is not None:
@@ -88,7 +88,7 @@ def run(
             warmup=1 if warmup is None else warmup,
             seed=seed,
             run_code=run_code,
-            usual_s=_estimate(session.store.runs.list(limit=ESTIMATED_FROM)),
+            usual_s=usual_seconds(session.store.runs.list(limit=ESTIMATED_FROM)),
             as_json=as_json,
         )
     if task_id is None:
@@ -103,7 +103,7 @@ def run(
         warmup = warmups_needed(endpoint, earlier)
         if warmup:
             session.say("One warm-up first: this launch has answered no task yet, and a first answer may be slow.")
-    estimate = _estimate([one for one in earlier if one.task == task.id])
+    estimate = usual_seconds([one for one in earlier if one.task == task.id])
     cancel = threading.Event()
     with (
         log_named(supervisor),
@@ -158,14 +158,6 @@ def with_log(error: Explained, supervisor: Supervisor) -> Any:
     log = shlex.quote(str(status.log_path))
     cause = f"{error.cause}. The server is {status.state} now; its log is {status.log_path}"
     return LabError(error.title, cause, f"labtui diagnose {log} names the cause.", error.exit_code)
-
-
-def _estimate(earlier: list[Run]) -> float | None:
-    """Seconds that such a run takes: the median of the last few that can say so."""
-    import statistics
-
-    walls = [one.speed.wall_s for one in earlier if one.valid and isinstance(one.speed.wall_s, float)]
-    return statistics.median(walls[:ESTIMATED_FROM]) if walls else None
 
 
 def _narrating(narrator: Working, estimate: float | None) -> Callable[[LabEvent], None]:
