@@ -17,7 +17,6 @@ from labtui.cli.session import Session, json_option, pass_session
 from labtui.errors import DONE, FAILED, Explained, LabError
 
 if TYPE_CHECKING:
-    from exercises.records import Run
     from exercises.sweep import Axis
     from exercises.trial import Trial
     from labtui.running import LabEvent
