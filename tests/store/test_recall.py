@@ -109,16 +109,9 @@ def test_an_unknown_answer_or_grade_is_explained(store):
         assert caught.value.exit_code == 2
 
 
-def test_the_clock_of_the_person_is_kept_beside_utc(store, monkeypatch):
-    monkeypatch.setenv("TZ", "Asia/Kathmandu")
-    import time
-
-    time.tzset()
-    try:
-        graded = store.recall.grade(answered(store).id, "good", MONDAY)
-    finally:
-        monkeypatch.delenv("TZ")
-        time.tzset()
+def test_the_clock_of_the_person_is_kept_beside_utc(store, in_zone):
+    in_zone("Asia/Kathmandu")
+    graded = store.recall.grade(answered(store).id, "good", MONDAY)
     assert graded.utc_offset_s == (5 * 60 + 45) * 60
     assert graded.graded_at == MONDAY
 

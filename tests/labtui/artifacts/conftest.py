@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -173,10 +172,9 @@ def now() -> datetime:
 
 
 @pytest.fixture
-def store(tmp_path: Path, lesson: Lesson, now: datetime, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
+def store(tmp_path: Path, lesson: Lesson, now: datetime, monkeypatch: pytest.MonkeyPatch, in_zone) -> Iterator[Store]:
     """A store in which every part of the artifact has something, saved at fixed moments."""
-    monkeypatch.setenv("TZ", "UTC")
-    time.tzset()
+    in_zone("UTC")
     monkeypatch.setattr("store.moments.now", lambda: now - timedelta(minutes=30))
     monkeypatch.setattr("labtui.artifacts.document.version", lambda: "0.0.0")
     with Store.open(tmp_path / "labtui.db") as opened:

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
@@ -35,7 +34,7 @@ class ServerThatSays:
 
 
 @pytest.fixture(autouse=True)
-def own_surroundings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def own_surroundings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, in_zone) -> None:
     """A person's folders, terminal, clock and time zone that are the same everywhere."""
     for name in ("DATA", "STATE", "CONFIG", "CACHE"):
         monkeypatch.setenv(f"XDG_{name}_HOME", str(tmp_path / name.lower()))
@@ -44,8 +43,7 @@ def own_surroundings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("TERM", "xterm-256color")
     monkeypatch.setenv("COLORTERM", "truecolor")
-    monkeypatch.setenv("TZ", "UTC")
-    time.tzset()
+    in_zone("UTC")
     monkeypatch.setattr("store.moments.now", lambda: NOW)
     monkeypatch.setattr("labtui.serving.known_flags.ask_beside", lambda vllm: False)
     package = tmp_path / "built-in"

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 import pytest
 from hypothesis import given
@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from labtui.widgets.dates import day_words, span
 
-NOW = datetime(2026, 3, 2, 10, 30, tzinfo=UTC).astimezone().replace(hour=10, minute=30)
+NOW = datetime(2026, 3, 2, 10, 30).astimezone()
 
 
 @pytest.mark.parametrize(

@@ -52,8 +52,8 @@ def test_every_state_in_words(seen, words) -> None:
     assert server_lines.state_line(seen) == words
 
 
-def test_a_server_that_was_found_says_since_when(monkeypatch) -> None:
-    monkeypatch.setenv("TZ", "UTC")
+def test_a_server_that_was_found_says_since_when(in_zone) -> None:
+    in_zone("UTC")
     found = replace(moment("ready", since_s=3600.0), found=True)
     assert server_lines.state_line(found) == "● ready, still running since 09:30"
     assert "2026-02-28" in server_lines.state_line(replace(moment("ready", since_s=2 * 86400.0), found=True))
