@@ -56,7 +56,8 @@ def test_a_day_has_as_many_hours_as_it_has(day, hours):
 
 
 @pytest.mark.skipif(not hasattr(time, "tzset"), reason="the system's zone cannot be set for a test")
-def test_without_a_zone_it_is_the_systems_and_a_journey_is_noticed(in_zone, monkeypatch):  # in this order: the zone is put back last
+def test_without_a_zone_it_is_the_systems_and_a_journey_is_noticed(in_zone, monkeypatch):
+    # in_zone comes first, so that it puts the zone back after monkeypatch has restored TZ.
     moment = datetime(2026, 11, 30, 2, tzinfo=UTC)
     for name, day in (("Asia/Tokyo", 30), ("America/Los_Angeles", 29), ("Asia/Tokyo", 30)):
         monkeypatch.setenv("TZ", name)
