@@ -349,7 +349,7 @@ def test_the_checks_run_in_order_and_all_of_them(machine):
     assert passed.returncode == 0
     assert "lab test: all 6 checks passed" in passed.stdout.splitlines()[-1]
     assert machine.calls()[-2:] == [
-        f"pytest in {machine.folder}: -m not real -n logical --maxprocesses 4 --dist worksteal",
+        f"pytest in {machine.folder}: -m not real -n 3 --dist worksteal",
         f"pytest in {machine.folder}: -m real",
     ]
     assert passed.stderr == ""
